@@ -141,6 +141,7 @@ static const fab_field CAUSES[] = {
              "Part of what failures cost in histories, written checkpoints left out, that failures of a class have: by "
              "least squares, without a constant, over how often each class fails. A cost below 0 counts as none.",
              .formula = "failures * impact_ratio of one, over the sum of those above 0"),
+    FIELD(is_even, "Whether the intervals do not tell what it costs from that of the one before it."),
 };
 static const fab_fields CAUSE = TABLE("cause", CAUSES, SUMMARY);
 

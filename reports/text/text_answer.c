@@ -580,9 +580,9 @@ void fab_text_idle(fab_page *page, const fab_sweep *s, size_t e) {
         return;
     }
     fab_page_say(page,
-                 "At %s %.3g %% of the GPUs idle, which other jobs may use: no figure counts those that idle. If this "
-                 "job pays for all,",
-                 jobs_point(page, s, most), 100 * most_ratio);
+                 "At %s%s %.3g %% of the GPUs idle, for other jobs: no figure counts them. If this job pays for all,",
+                 jobs_point(page, s, most),
+                 most->n_engines > 1 ? fab_show(page, " under %s", most->engines[e].label) : "", 100 * most_ratio);
     idle_say_order(page, s, e, whole_price, " the least by GPU hours is ");
     idle_say_order(page, s, e, whole_owned, "; bought and run ");
     fab_page_say(page, ".");

@@ -1,5 +1,6 @@
 /* How sure the lines of a verdict are. */
 #include "fab/imported.h"
+#include "fab/model.h"
 #include "fab/published.h"
 #include "verdict_lines.h"
 
@@ -180,6 +181,11 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     }
     if (r->placed != NULL && r->placed->note[0] != '\0') {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; %s", r->placed->note);
+    }
+    if (r->ranks > 0 && r->job.batch_unrounded > 0) {
+        char reason[FAB_BATCH_REASON];
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; batch %s: %s", FAB_SAY_COUNT(r->job.batch),
+                   fab_job_batch_reason(r->job.batch, r->job.batch_unrounded, r->ranks, reason));
     }
     if (strncmp(r->traffic, "default job", 11) == 0) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");

@@ -235,6 +235,23 @@ e = json.loads(out)["sweep"]["points"][0]["engines"][0]
 assert abs(e["owned_usd_per_1e9_tokens"] / hashed - 1) < 1e-9 and usd * 1.01 < hashed <= it["owned_usd_per_1e9_tokens"], (e, it, usd, hashed)
 assert f"{100 * (hashed / usd - 1):.3g} % more under the best plan then: where the switches hash, --engine ecmp chooses" in open("sprayed.txt").read()
 PYTHON
+# --- a taper rests on ranks in order: what the winner takes with others is that of a run, and is said where it is much ---
+placed=(--gpus 256 --family clos --job model=gpt-7.5b --replays 1)
+"$program" optimize "${placed[@]}" --json --quiet >placed.json
+"$program" optimize "${placed[@]}" --quiet | tr -s ' \n' ' ' >placed.txt
+"$program" optimize "${placed[@]}" --max-taper 1:1 --json --quiet >plain.json
+"$program" optimize --gpus 256 --family clos --job model=gpt-7.5b,placement=random --replays 1 --json --quiet >random.json
+python3 - "$program" <<'PYTHON' || fail "the winner with ranks placed at random"
+import json, shlex, subprocess, sys
+o, plain, random = (json.load(open(name + ".json"))["optimize"] for name in ("placed", "plain", "random"))
+w = o["winner"]
+job = ["--job", "model=gpt-7.5b", "--job", w["plan"], "--job", "placement=random", "--engine", "spray"]
+out = subprocess.run([sys.argv[1], "run", w["design"], *job, "--json", "--quiet"], capture_output=True, check=True).stdout
+it = json.loads(out)["iteration"][0]
+assert abs(it["time_s"] / o["tokens"]["random_s"] - 1) < 1e-9 and it["time_s"] > 1.5 * w["iteration_s"], (it, o)
+assert w["built_taper"] == [7] and "Its taper of 7:1 rests on ranks in order: with --job placement=random" in open("placed.txt").read()
+assert plain["winner"]["built_taper"] == [1] and "random_s" not in plain["tokens"] and "random_s" not in random["tokens"]
+PYTHON
 # Where hashing needs more memory than there is for it, nothing is said of what it costs.
 unknown=(--gpus 256 --family clos --job model=gpt-18.4b --scenarios time:30d@20 --replays 1 --threads 2 --quiet)
 "$program" optimize "${unknown[@]}" --max-memory 120MB | tr -s ' \n' ' ' | grep -F 'without --engine spray, what they cost was not found out: where the switches hash' >/dev/null || fail "a price under ecmp that nobody knows"

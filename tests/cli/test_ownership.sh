@@ -72,6 +72,8 @@ idle=(--job model=llama3-8b,tp=2,pp=2,zero=1,n-servers=16 --engine spray --quiet
 "$program" compare clos:gpus=256 clos:gpus=128 "${idle[@]}" | tr -s ' \n' ' ' >idle
 grep -E 'At \[1\] 50 % of the GPUs idle, .* If this job pays for all, the least by GPU hours is \[2\]: .* 1e9 tokens, \[1\] (100 % more|x2[0-9.]*); bought and run \[2\]: .* \[1\] (100|99[.0-9]*) % more\.' idle >/dev/null ||
   fail "idle servers: $(head -c 900 idle)"
+"$program" compare clos:gpus=256 clos:gpus=128 "${idle[@]}" --engine ecmp | tr -s ' \n' ' ' >idle
+[[ $(grep -oE 'At \[1\] under (spray|ecmp),[^ ]* 50 % of the GPUs idle' idle | sort -u | wc -l) -eq 2 ]] || fail "idle servers of two engines: $(head -c 900 idle)"
 "$program" compare clos:gpus=128 rail-spine:gpus=128 "${idle[@]}" >idle && ! grep -w idle, idle || fail "nothing idles"
 "$program" compare clos:gpus=128 rail-only:gpus=128 --job model=gpt-7.5b,tp=4 --engine spray --json --quiet >today.json
 python3 check.py "$program" today.json '{"file": "today-400g", "gpu": 25000, "server": {"usd": 0, "per_gpu": 11250, "w": 0, "w_per_gpu": 550},

@@ -234,11 +234,13 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
     fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_cause, c, v->causes, v->n_causes) {
         const double figures[] = {c->failures, c->impact, c->ci95, c->share};
-        fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
+        const char *mark = c->impact <= c->ci95 ? " ?" : c->is_even ? " =" : "";
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%s%s", c->name, mark), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories, written "
-                        "checkpoints left out; +-: half of its 95 % interval; below 0 it counts as none");
+                        "checkpoints left out; +-: half of its 95 % interval; below 0 it counts as none; =: not told "
+                        "from the one above it by so few histories; ?: nor from nothing");
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {

@@ -70,8 +70,10 @@ void fab_text_choices(fab_page *page, const fab_sweep *sweep) {
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
     FAB_EACH(const fab_sweep_point, at, s->points, s->n_points) {
         if (at->fewer.servers > 0) {
-            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s: %s; all that is said of it here is of all its GPUs.",
-                           fab_text_sweep_point(page, s, at), at->fewer.advice);
+            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s%s: %s; all that is said of it here is of all its GPUs.",
+                           fab_text_sweep_point(page, s, at),
+                           at->n_engines > 1 ? fab_show(page, " under %s", at->engines[0].label) : "",
+                           at->fewer.advice);
         }
     }
 }

@@ -353,20 +353,19 @@ static void list_point(const fab_optimum_point *winner, const fab_optimum_point 
     out->token_difference_ratio = from->usd_per_1e9_tokens / winner->usd_per_1e9_tokens - 1;
 }
 
-/* What 1e9 tokens of the printed line with the job under the plan cost, or under the best one of another engine,
- * evaluated as `compare` does. Opens t->design. */
-static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine, uint64_t n_seeds, double *out_usd,
-                                  fab_error *err) {
+/* The printed line with the job under its plan, or under the best one of another engine, evaluated as `compare` does.
+ * Opens t->design. `is_apart`: ranks are placed at random, on the healthy fabric. */
+static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine, bool is_apart, uint64_t n_seeds,
+                                  fab_sweep_point *out, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNED fab_optimum_point *again = NULL;
     bool fits = false;
-    FAB_OWNS(fab_sweep_point_release) fab_sweep_point evaluated = {.n_phases = 0};
     const fab_optimize_request *q = t->s->request;
     const fab_sweep_request request = {.traffic = "job",
                                        .seed = q->seed,
                                        .n_seeds = n_seeds,
                                        .n_threads = q->n_threads,
-                                       .scenarios = q->scenarios,
+                                       .scenarios = is_apart ? NULL : q->scenarios,
                                        .policy = t->best[0]->policy};
     FAB_PASS(FAB_NEW(again, 1, err));
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
@@ -376,26 +375,37 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
         *t->planned = *t->design;
         t->planned->engines[0] = *engine;
     }
-    FAB_PASS(fab_sweep_evaluate(&request, t->planned, &evaluated, err));
-    *out_usd = evaluated.n_engines > 0 ? evaluated.engines[0].iteration.owned_usd_per_1e9_tokens : 0;
-    *out_usd =
-        q->scenarios != NULL && evaluated.n_engines > 0 ? fab_with_failures(&evaluated.engines[0], *out_usd) : *out_usd;
-    return FAB_OK;
+    t->planned->jobs[0].placement = is_apart ? FAB_PLACEMENT_RANDOM : t->planned->jobs[0].placement;
+    return fab_sweep_evaluate(&request, t->planned, out, err);
 }
 
-/* The search and a run of what it found agree; under the engine that `run` and `compare` have by default it is another.
- */
+static double tokens_usd_of(const token_search *t, const fab_sweep_point *p) {
+    const double usd = p->n_engines > 0 ? p->engines[0].iteration.owned_usd_per_1e9_tokens : 0;
+    return t->s->request->scenarios != NULL && p->n_engines > 0 ? fab_with_failures(&p->engines[0], usd) : usd;
+}
+
+/* The search and a run of what it found agree; under the engine that `run` and `compare` have by default, and with its
+ * ranks placed at random where it has a taper, it is another. */
 static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_error *err) {
     static const fab_engine_spec HASHED = {.text = "ecmp", .where = FAB_DEFAULT_ENGINE};
-    double usd = 0;
-    FAB_PASS(evaluate_winner(t, NULL, p->draws > 0 ? p->draws : 1, &usd, err));
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point again = {.n_phases = 0};
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point apart = {.n_phases = 0};
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point hashed = {.n_phases = 0};
+    const uint64_t n_seeds = p->draws > 0 ? p->draws : 1;
+    fab_error why = {.code = FAB_OK}; /* what others do may be unknown where what the winner does is known */
+    FAB_PASS(evaluate_winner(t, NULL, false, n_seeds, &again, err));
+    const double usd = tokens_usd_of(t, &again);
     FAB_REFUSE_IF(fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens, err, FAB_EINTERNAL, p->design,
                   "1e9 tokens cost %.10g USD in the search and %.10g in a run", p->usd_per_1e9_tokens, usd);
-    if (t->out->tokens.is_drawn) {
-        return FAB_OK;
+    fab_status status = FAB_OK;
+    if (p->max_taper > 1 && t->planned->jobs[0].placement != FAB_PLACEMENT_RANDOM) {
+        status = evaluate_winner(t, NULL, true, n_seeds, &apart, &why);
+        t->out->tokens.random_s = status == FAB_OK && apart.n_engines > 0 ? apart.engines[0].iteration.time_s : 0;
     }
-    fab_error why = {.code = FAB_OK}; /* what hashing does may be unknown where what spraying does is known */
-    const fab_status status = evaluate_winner(t, &HASHED, 0, &t->out->tokens.hashed_usd_per_1e9_tokens, &why);
+    if (!t->out->tokens.is_drawn && (status == FAB_OK || fab_is_refusal(status))) {
+        status = evaluate_winner(t, &HASHED, false, 0, &hashed, &why);
+        t->out->tokens.hashed_usd_per_1e9_tokens = tokens_usd_of(t, &hashed);
+    }
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 

@@ -11,6 +11,7 @@
 #define USUAL_FACTOR 7     /* sizes of usual plans have no prime factor above it */
 #define MOST_IDLE    4     /* servers that are left out one by one */
 #define MOST_ROUTED  32000 /* GPUs times plans, for each number that is tried */
+#define LEAST_GAIN   0.01  /* for which GPUs are left idle */
 
 static uint64_t largest_factor(uint64_t n) {
     uint64_t largest = 1;
@@ -62,8 +63,8 @@ static void write_advice(fab_fewer *io, const fab_plans *all) {
 }
 
 /* The job on so many servers, or with another batch: kept where it does more tokens than all that was tried, and than
- * the best plan by more than a twentieth; on all servers a twentieth less than on fewer does, for nothing is idle then.
- * Bounds leave out what cannot. */
+ * the best plan by more than LEAST_GAIN and what seeds leave open; on all servers a twentieth less than on fewer does,
+ * for nothing is idle then. Bounds leave out what cannot. */
 static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     FAB_OWNS(fab_job_space_free_owned) fab_job_space *space = NULL;
@@ -73,7 +74,7 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
         return FAB_OK;
     }
     const double handicap = job->n_servers > 0 ? 1 : 1 + FAB_VERDICT_PLAN;
-    const double least_gain = fmax(1 + FAB_VERDICT_PLAN, plans->fewer.gain / handicap);
+    const double least_gain = fmax(1 + LEAST_GAIN, plans->fewer.gain / handicap);
     request->below_s =
         (double)fab_job_space_model(space)->batch / (double)plans->batch * fab_planned_s(&plans->plans[0]) / least_gain;
     FAB_PASS(fab_plan_try(request, &found, err));
@@ -82,7 +83,8 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
     }
     const bool by_means = found->draws > 0 && plans->draws > 0;
     const double gain = tokens_per_s(found, by_means) / tokens_per_s(plans, by_means);
-    if (gain > least_gain) {
+    const double chance = by_means ? fab_pairs_ci95(&found->plans[0].seeds, NULL, &plans->plans[0].seeds, NULL) : 0;
+    if (gain > fmax(least_gain, 1 + chance)) {
         fab_fewer *best = &plans->fewer;
         char text[192];
         *best = (fab_fewer){.servers = (uint32_t)(found->gpus / request->fabric->gpus_per_server),

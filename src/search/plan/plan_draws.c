@@ -43,7 +43,8 @@ static void order_leaders(fab_plans *plans) {
 /* Of packets every seed takes as long as the search; and nobody waits longer than he said, or for what he did not ask
  * for. */
 static bool are_too_many(const plan_network *n, const fab_plans *plans, uint64_t n_drawn) {
-    const uint64_t most = n->request->most_routed;
+    const uint64_t asked = n->request->most_routed;
+    const uint64_t most = asked > 0 && asked < FAB_PLAN_SHORT ? FAB_PLAN_SHORT : asked; /* a mean is not told in one */
     const bool is_late = n->request->is_late != NULL && n->request->is_late(n->request->late_context);
     return is_late || n->request->design->fabric.transport.kind != FAB_TRANSPORT_FLUID ||
            (most > 0 && (n_drawn + 1) * (FAB_VERDICT_SEEDS - 1) * plans->gpus > most);

@@ -116,14 +116,13 @@ FAB_STATUS plan_floor_in_order(const fab_plan_request *request, fab_plans **out,
 fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fab_design *design);
 
 /**
- * Searches all orders after the first, for plans that are faster than its best by more than FAB_VERDICT_LITTLE. `usual`
- * counts their plans.
- * @param[out] out  All that the request wants under the fastest order; NULL: none is faster.
+ * Searches the orders after the first, of so many, for plans that are faster than its best by more than
+ * FAB_VERDICT_LITTLE, by means where paths are drawn. `usual` counts their plans.
+ * @param[out] out  All that the request wants under the fastest order, of two with those of `usual` behind them; NULL:
+ *                  none is faster.
  */
-FAB_STATUS plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err);
-
-/** The same of the second order alone, by means where paths are drawn. */
-FAB_STATUS plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err);
+FAB_STATUS plan_orders(const fab_plan_request *request, size_t n_orders, fab_plans *usual, fab_plans **out,
+                       fab_error *err);
 
 /**
  * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell

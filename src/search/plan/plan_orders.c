@@ -38,30 +38,56 @@ fab_plan_request plan_in_order(const fab_plan_request *request, size_t order, fa
     return within;
 }
 
-/* Looks for plans that are faster than `best` under the first seed. NULL: it is refused. */
-static fab_status try_order(const fab_plan_request *request, size_t order, const fab_planned *best, fab_design *design,
-                            fab_plans **out, fab_error *err) {
-    fab_plan_request within = plan_in_order(request, order, design);
-    within.n_best = 0;
-    within.wants_front = within.draws_leaders = false;
-    within.progress = NULL; /* most of it is over */
-    within.below_s = best->iteration.time_s * (1 - FAB_VERDICT_LITTLE);
-    return fab_plan_try(&within, out, err);
+/* `usual` has counted the space of `listed` already. */
+static void share_space(const fab_plans *usual, size_t order, fab_plans *listed) {
+    listed->n_plans = listed->n_evaluated = listed->n_unfit = listed->n_bounded = listed->n_untimed = 0;
+    listed->n_networks = 0;
+    add_space(usual, listed);
+    listed->usual_order_s = usual->usual_order_s;
+    listed->n_orders = usual->n_orders;
+    FAB_FORMAT(listed->order, "%s", fab_rank_orders[order]);
 }
 
-/* Again, with all that a report lists; `usual` is what the first search found. */
-static fab_status list_order(const fab_plan_request *request, size_t order, const fab_plans *usual, fab_design *design,
-                             fab_plans **out, fab_error *err) {
+/* What a plan takes less than that is faster than the best of these; 0: nothing is known. */
+static double faster_s(const fab_plan_request *request, const fab_plans *best) {
+    if (best->n_plans_listed == 0) {
+        return request->below_s;
+    }
+    const double little_less_s = fab_planned_s(&best->plans[0]) * (1 - FAB_VERDICT_LITTLE);
+    return request->below_s > 0 ? fmin(request->below_s, little_less_s) : little_less_s;
+}
+
+/* Looks for plans that are faster than the best of `best`, by means where it has one. NULL: there is none, or it is
+ * refused. */
+static fab_status try_order(const fab_plan_request *request, size_t order, bool is_listed, const fab_plans *best,
+                            fab_plans *usual, fab_plans **out, fab_error *err) {
+    FAB_OWNED_NEW(fab_design, design, 1, err);
+    *design = *request->design;
+    fab_plan_request within = plan_in_order(request, order, design);
+    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
+    const fab_stat *draws = best->n_plans_listed > 0 ? &best->plans[0].draws_s : NULL;
+    const double most_s = faster_s(request, best);
+    within.progress = NULL; /* most of it is over */
+    within.n_best = is_listed ? request->n_best : 0;
+    within.wants_front = is_listed && request->wants_front;
+    /* where means decide, one whose first seed is a little above may be faster */
+    within.below_s = best->is_drawn && request->draws_leaders ? most_s / (1 - FAB_VERDICT_PLAN) : most_s;
+    within.simulated_below_s = draws != NULL && draws->mean > 0 ? most_s * draws->max / draws->min : 0;
+    FAB_PASS(fab_plan_try(&within, &found, err));
+    if (found == NULL) {
+        return FAB_OK;
+    }
+    add_space(found, usual);
+    const bool is_known = found->n_plans_listed > 0 && (found->draws > 0 || best->draws == 0);
+    return is_known && fab_planned_s(&found->plans[0]) < most_s ? FAB_GIVE(*out, found) : FAB_OK;
+}
+
+/* Again, with all that a report lists; the first search has counted this order already. */
+static fab_status list_order(const fab_plan_request *request, size_t order, fab_plans **out, fab_error *err) {
+    FAB_OWNED_NEW(fab_design, design, 1, err);
+    *design = *request->design;
     const fab_plan_request within = plan_in_order(request, order, design);
-    FAB_PASS(fab_plan_search(&within, out, err));
-    /* `usual` has counted this order already */
-    (*out)->n_plans = (*out)->n_evaluated = (*out)->n_unfit = (*out)->n_bounded = (*out)->n_untimed = 0;
-    (*out)->n_networks = 0;
-    add_space(usual, *out);
-    (*out)->usual_order_s = usual->usual_order_s;
-    (*out)->n_orders = usual->n_orders;
-    (void)snprintf((*out)->order, sizeof(*out)->order, "%s", fab_rank_orders[order]);
-    return FAB_OK;
+    return fab_plan_search(&within, out, err);
 }
 
 /* Those of the usual order behind the faster ones, as far as so many are asked for. */
@@ -76,73 +102,38 @@ static fab_status list_both(const fab_plan_request *request, const fab_plans *us
     return FAB_OK;
 }
 
-fab_status plan_second_order(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
-    FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
-    const bool has_usual = usual->n_plans_listed > 0;
-    const double usual_s = has_usual ? fab_planned_s(&usual->plans[0]) : 0;
-    const double little_less_s = usual_s * (1 - FAB_VERDICT_LITTLE);
-    const double most_s =
-        !has_usual || (request->below_s > 0 && request->below_s < little_less_s) ? request->below_s : little_less_s;
+fab_status plan_orders(const fab_plan_request *request, size_t n_orders, fab_plans *usual, fab_plans **out,
+                       fab_error *err) {
+    FAB_OWNS(fab_plans_free_owned) fab_plans *fastest = NULL;
+    const bool is_listed = n_orders == 2; /* what the one other order gives is the report's */
+    size_t order = 0;
     *out = NULL;
-    if (request->is_late != NULL && request->is_late(request->late_context)) {
-        usual->is_proven = false;
-        return FAB_OK;
-    }
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *request->design;
-    fab_plan_request within = plan_in_order(request, 1, design);
-    within.progress = NULL;
-    /* where means decide, one whose first seed is a little above may be faster */
-    within.below_s = usual->is_drawn && request->draws_leaders ? most_s / (1 - FAB_VERDICT_PLAN) : most_s;
-    const fab_stat *draws = has_usual ? &usual->plans[0].draws_s : NULL;
-    within.simulated_below_s = has_usual && draws->mean > 0 ? most_s * draws->max / draws->min : 0;
-    FAB_PASS(fab_plan_try(&within, &found, err));
-    if (found == NULL) {
-        return FAB_OK;
-    }
-    usual->usual_order_s = usual_s;
-    if (found->n_plans_listed == 0 || fab_planned_s(&found->plans[0]) >= most_s) {
-        add_space(found, usual);
-        return FAB_OK;
-    }
-    add_space(usual, found);
-    FAB_PASS(list_both(request, usual, found, err));
-    found->usual_order_s = usual_s;
-    FAB_FORMAT(found->order, "%s", fab_rank_orders[1]);
-    return FAB_GIVE(*out, found);
-}
-
-fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
-    fab_planned best = usual->plans[0]; /* under the first seed */
-    size_t fastest = 0;
-    *out = NULL;
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *request->design;
-    usual->usual_order_s = fab_planned_s(&best);
-    for (size_t i = 1; i < usual->n_plans_listed; i++) {
-        best = usual->plans[i].iteration.time_s < best.iteration.time_s ? usual->plans[i] : best;
-    }
-    for (size_t i = 1; i < request->n_orders; i++) {
+    usual->usual_order_s = usual->n_plans_listed > 0 ? fab_planned_s(&usual->plans[0]) : 0;
+    for (size_t i = 1; i < n_orders; i++) {
         fab_plans *found = NULL;
         if (request->is_late != NULL && request->is_late(request->late_context)) {
             usual->is_proven = false;
             break;
         }
-        FAB_PASS(try_order(request, i, &best, design, &found, err));
-        const bool is_faster = found != NULL && found->n_plans_listed > 0;
-        best = is_faster ? found->plans[0] : best;
-        fastest = is_faster ? i : fastest;
+        FAB_PASS(try_order(request, i, is_listed, fastest != NULL ? fastest : usual, usual, &found, err));
         if (found != NULL) {
-            add_space(found, usual);
+            fab_plans_free(fastest);
+            fastest = found;
+            order = i;
         }
-        fab_plans_free(found);
     }
-    FAB_PASS(fastest > 0 ? list_order(request, fastest, usual, design, out, err) : FAB_OK);
-    if (*out != NULL && fab_planned_s(&(*out)->plans[0]) >= usual->usual_order_s) { /* the first seed's luck */
-        fab_plans_free(*out);
-        *out = NULL;
+    if (fastest == NULL) {
+        return FAB_OK;
     }
-    return FAB_OK;
+    if (is_listed) {
+        FAB_PASS(list_both(request, usual, fastest, err));
+    } else {
+        fab_plans_free(fastest);
+        fastest = NULL;
+        FAB_PASS(list_order(request, order, &fastest, err));
+    }
+    share_space(usual, order, fastest);
+    return FAB_GIVE(*out, fastest);
 }
 
 fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {

@@ -533,7 +533,7 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     fab_plans *faster = NULL;
     if (plan_tries_orders(request)) {
         const bool has_all = request->n_orders > 2 && fab_plan_has_all_orders(s.found);
-        FAB_PASS((has_all ? plan_orders : plan_second_order)(request, s.found, &faster, err));
+        FAB_PASS(plan_orders(request, has_all ? request->n_orders : 2, s.found, &faster, err));
     }
     const bool has_front = request->wants_front && faster == NULL && s.found->n_plans_listed > 0;
     FAB_PASS(has_front ? find_front(&s, err) : FAB_OK);

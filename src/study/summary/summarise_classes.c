@@ -76,7 +76,12 @@ static double cost_of(const fab_cause *c) {
     return c->failures * c->impact;
 }
 
-/* Most cost first; shares; and which the intervals do not tell from the first. */
+/* Whether the intervals do not tell what two classes cost. */
+static bool are_even(const fab_cause *a, const fab_cause *b) {
+    return cost_of(a) - cost_of(b) <= hypot(a->failures * a->ci95, b->failures * b->ci95);
+}
+
+/* Most cost first; shares; and which the intervals do not tell from the first, or the one before. */
 static void rank_causes(fab_study_variant *out, size_t n_histories) {
     fab_cause *cause = out->causes;
     double sum = 0;
@@ -96,10 +101,9 @@ static void rank_causes(fab_study_variant *out, size_t n_histories) {
         out->first_cause_histories = needed < MOST_HISTORIES ? (uint64_t)(ceil(needed / last_digit) * last_digit) : 0;
     }
     for (size_t i = 0; i < out->n_causes; i++) {
-        const double less = cost_of(&cause[0]) - cost_of(&cause[i]);
-        const double ci95 = hypot(cause[0].failures * cause[0].ci95, cause[i].failures * cause[i].ci95);
         cause[i].share = sum > 0 ? fmax(cost_of(&cause[i]), 0) / sum : 0;
-        is_first = is_first && cause[i].impact > 0 && (i == 0 || less <= ci95);
+        cause[i].is_even = i > 0 && are_even(&cause[i - 1], &cause[i]);
+        is_first = is_first && cause[i].impact > 0 && (i == 0 || are_even(&cause[0], &cause[i]));
         out->n_first_causes += is_first;
     }
 }

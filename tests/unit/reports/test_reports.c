@@ -291,6 +291,7 @@ Test(reports, histories_that_are_too_few_say_so) {
     v->n_causes = 2;
     v->causes[0] = (fab_cause){.name = "gpus", .failures = 0.5, .impact = 0.01, .ci95 = 0.02, .share = 0.625};
     v->causes[1] = (fab_cause){.name = "links", .failures = 0.2, .impact = 0.015, .ci95 = 0.016, .share = 0.375};
+    v->causes[1].is_even = true;
     v->first_cause_histories = 240;
     for (int is_clear = 0; is_clear < 2; is_clear++) {
         v->causes[1].ci95 = is_clear ? 0.014 : 0.016;
@@ -305,6 +306,8 @@ Test(reports, histories_that_are_too_few_say_so) {
                                                    "about 240 tell."),
                            "%s", text);
         cr_expect_eq(strstr(text, "of what failures cost") != NULL, is_clear);
+        cr_expect_not_null(strstr(text, "gpus ?"));
+        cr_expect_not_null(strstr(text, is_clear ? "links =" : "links ?"));
         free(text);
     }
     fixture_release(&result);

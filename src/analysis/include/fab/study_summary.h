@@ -93,6 +93,7 @@ typedef struct fab_cause {
     double impact, ci95; /**< of one, and half the width of its 95 % interval */
     double share; /**< of what failures cost, which checkpoints are no part of: failures x impact, over the sum of
                      those that are above 0; 0 below */
+    bool is_even; /**< the intervals do not tell what it costs from that of the one before it */
 } fab_cause;
 
 /** A scenario by what it does; figures as in fab_outcome, NAN where not known. */
