@@ -81,6 +81,14 @@ static fab_status formats_match(const fab_network_format *f, const char *head, b
     return FAB_OK;
 }
 
+fab_status fab_network_recognise(const char *head, bool *out, fab_error *err) {
+    *out = false;
+    for (size_t i = 0; fab_network_formats[i] != NULL && !*out; i++) {
+        FAB_PASS(formats_match(fab_network_formats[i], head, out, err));
+    }
+    return FAB_OK;
+}
+
 /* What a file is that no reader takes, and which command does; NULL: nobody knows. */
 static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
     static const struct {
