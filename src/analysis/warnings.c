@@ -236,12 +236,17 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     return FAB_OK;
 }
 
-static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f, fab_error *err) {
+static fab_status look_at_tapers(fab_result *result, const char *of, const fab_fabric_result *f, fab_error *err) {
     double taper[FAB_MAX_TIERS];
     FAB_FILL(taper, FAB_MAX_TIERS, f->spec.tier[fab_at].taper);
+    return look_at_tiers(result, of, &f->counts, taper, err);
+}
+
+static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f, fab_error *err) {
     FAB_PASS(look_at_rates(result, &f->counts, err));
     FAB_PASS(look_at_ports(result, f, err));
-    FAB_PASS(look_at_tiers(result, "", &f->counts, taper, err));
+    FAB_PASS(look_at_tapers(result, "", f, err));
+    FAB_PASS(f->front_end != NULL ? look_at_tapers(result, "front-end: ", f->front_end, err) : FAB_OK);
     FAB_PASS(look_at_rail_leaves(result, "", f->family, &f->counts, err));
     FAB_PASS(look_at_hosts(result, &f->spec.host, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {

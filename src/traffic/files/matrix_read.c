@@ -496,7 +496,8 @@ static void note_unit(const matrix_cursor *c, fab_traffic *traffic) {
     if (!is_rounded && (!is_of_unit || c->has_unit)) {
         return;
     }
-    fab_append(traffic->note, sizeof traffic->note, "%sthe matrix is read in bytes", traffic->note[0] != '\0' ? "; " : "");
+    fab_append(traffic->note, sizeof traffic->note, "%sthe matrix is read in bytes",
+               traffic->note[0] != '\0' ? "; " : "");
     if (is_rounded) {
         fab_append(traffic->note, sizeof traffic->note, ", and %s %s of parts of one %s rounded, by %.3g %% at most",
                    FAB_SAY_COUNT(c->n_rounded), c->n_rounded == 1 ? "entry" : "entries",
