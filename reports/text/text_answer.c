@@ -405,13 +405,13 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
         const double longer_s = tapered_time(&p->engines[e]) - least_s;
         const double chance = fab_sweep_chance(&p->engines[e], &least->engines[e]);
         const bool is_told = fabs(longer_s) >= fmax(SAME, chance) * least_s;
-        fab_page_say(page, "%s %s takes %s%s and saves %s%s",
-                     is_first ? fab_show(page, "%snstead of %s%s,",
+        fab_page_say(page, "%s %s%s takes %s%s and saves %s%s",
+                     is_first ? fab_show(page, "%snstead of %s%s%s,",
                                          fab_sweep_is_one_draw(&least->engines[e]) ? "By this draw, i" : "I",
-                                         answer_point(page, s, least),
+                                         answer_point(page, s, least), fab_text_as_built(page, least),
                                          least->engines[e].all_jobs_s > 0 ? ", for all jobs together" : "")
                               : ";",
-                     answer_point(page, s, p),
+                     answer_point(page, s, p), fab_text_as_built(page, p),
                      is_told ? fab_show(page, "%s (%.3g %%) ", fab_show_time(page, fabs(longer_s)),
                                         100 * fabs(longer_s) / least_s)
                              : "",

@@ -384,6 +384,7 @@ for e in range(2):
         assert abs(float(usd) * 1e3 / saved - 1) < 1e-3, (said, saved)
 PYTHON
 says 'Instead of taper=1, taper=2 takes as long and saves' sweep clos:gpus=64,radix=16 --vary taper=1,2 --job model=gpt-1.7b,tp=8 --engine spray --traffic pattern:ring
+says 'Instead of taper=1, taper=3 (2.67 as built) takes' sweep clos:gpus=128,radix=16 --vary taper=1,3 --set down.1=8 --job model=gpt-1.7b,tp=8 --engine spray --traffic pattern:shift,by=8
 silent 'Instead of taper' sweep clos:gpus=64,radix=16 --vary spares=1,2 --job model=gpt-1.7b,tp=8 --engine spray
 says 'by one draw, [1] costs least' compare "${taper3[@]}" --quiet --seeds 1
 silent 'seeds' compare "${taper3[@]}" --engine spray --quiet

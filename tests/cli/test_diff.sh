@@ -32,6 +32,11 @@ same own.json own.json
 same seeds.json seeds.json
 same own.json preset:llama3-talk-racks
 
+# Files of other tools that are JSON, or that begin as it does, are those networks and no reports.
+for file in layer1 lldpctl netbox node-link opensm-subnet sonic; do
+  same "$root/tests/data/sites/$file" --traffic pattern:ring
+done
+
 # A design beside a dump is its own dump: what was exchanged is the cause, in names or in cables, and else nothing differs.
 plan=rail-spine:gpus=128,radix=16
 exchange() { sed "s/server-3 HCA/@@/; s/server-9 HCA/server-3 HCA/; s/@@/server-9 HCA/" "$1"; }

@@ -182,6 +182,14 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
     }
 }
 
+const char *fab_text_as_built(fab_page *page, const fab_sweep_point *p) {
+    FAB_ANY(differs, t, (size_t)FAB_MAX_TIERS,
+            t + 1 < p->counts.tiers &&
+                strcmp(fab_show_about(page, p->taper[t]), fab_show_about(page, p->counts.built_taper[t])) != 0);
+    return differs ? fab_show(page, " (%s as built)", fab_show_tapers(page, p->counts.tiers, p->counts.built_taper))
+                   : "";
+}
+
 void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {
     leaves_put_taper(page, s);
     leaves_put_spares(page, s);

@@ -165,6 +165,9 @@ typedef struct fab_network_format {
  * in network_formats.c. */
 extern const fab_network_format *const fab_network_formats[];
 
+/** The format that recognises a file that begins so, which ends with a NUL; NULL: none does. */
+FAB_STATUS fab_network_recognise(const char *head, const fab_network_format **out, fab_error *err);
+
 /**
  * Names boxes by GUID, as a file has them: 0x2c5eab0300b87b40 "leaf-3", a line each.
  * @retval FAB_EINPUT  file:line:column, what was expected
