@@ -2,8 +2,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define COUNTING "0007-counting-rules.md"
 #define FLOOR    "0011-floor-plan.md"
 #define COST     "0013-cost-model.md"

@@ -7,9 +7,6 @@
 #include "fab/verdict.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #define SLIDE_WIDTH  1920
 #define SLIDE_HEIGHT 1080

@@ -3,9 +3,6 @@
 
 #include "fab/verdict.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define SAME            5e-4 /* part of a time by which points differ */
 #define MOST_NAMED      3    /* points that are as good as the best; more are counted */
 #define MOST_PAIRS      32   /* queue pairs that are advised (--advise) */

@@ -2,9 +2,6 @@
 #include "data/result_walk.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define SHOWN_LINKS 3
 #define SHOWN_FLOWS 3
 

@@ -1,9 +1,6 @@
 /* Text report: what a fabric is made of and what it costs. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
         fab_text_notef(

@@ -1,9 +1,6 @@
 /* Text report: the cheapest design of a catalog, its rivals, and why they lost. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MAX_FRONT_ROWS    20
 #define MUCH_BY_PLACEMENT 0.05   /* that an iteration takes longer */
 #define LEVEL             0.0005 /* half of what a digit after the point tells of a percentage */

@@ -2,7 +2,6 @@
  * hand. What a routing could reach at best, not what switches do. */
 #include "engines.h"
 #include "fab/bound.h"
-#include "fab/memory.h"
 #include "split/split_rule.h"
 
 enum { OPTIMAL_METHOD }; /* options, as in the table; those of reordering follow */

@@ -2,7 +2,6 @@
 #include "fab/prices.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/next_hops.h"
 
 /* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */

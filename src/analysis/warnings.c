@@ -2,11 +2,9 @@
 #include "fab/analysis.h"
 #include "fab/optimum.h"
 
-#include "fab/memory.h"
 #include "fab/mix.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 
 #define NEAR 0.02 /* a rate on the label and on the wire */

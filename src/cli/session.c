@@ -2,10 +2,7 @@
 #include "fab/advise.h"
 #include "fab/prices.h"
 
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
-
-#include <inttypes.h>
 
 static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};
 enum { ANY = 15, PACKETS = 14, LOSSLESS = 6, MARKED = 4, SPRAYED = 8 }; /* sets of them */

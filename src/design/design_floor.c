@@ -3,9 +3,6 @@
  */
 #include "fields.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #define DEFAULT_SCALE_UP_BPS  3.6e12 /* of the default of domain-rate, an H100's */
 #define H100_W                700.0
 #define BESIDE_GPU_W          575.0 /* a server of 8 H100 draws 10.2 kW at most (NVIDIA DGX H100 data sheet) */

@@ -2,15 +2,11 @@
 #include "fab/deadlock.h"
 #include "fab/design.h"
 #include "fab/evaluate.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 #define ITEM_TICKS (UINT64_C(1) << 24)
 /* The phases of an iteration under an engine with a draw, which are compared when the last of them is measured. */

@@ -1,10 +1,7 @@
 /* Distributions over seeds. */
 #include "fab/stat.h"
-#include "fab/order.h"
+#include "fab/base.h"
 #include "fab/rng.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* Exact to three digits up to 10 degrees of freedom, then Cornish-Fisher's expansion. */
 double fab_student_t(size_t degrees) {

@@ -2,9 +2,6 @@
  * straddle leaves; and one over spares: the uplinks that leaves give up for them. */
 #include "text/text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */
 #define ROUNDING  1e-9
 #define MOST_TEXT 360

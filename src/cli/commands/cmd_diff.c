@@ -2,12 +2,10 @@
 
 #include "fab/degrade.h"
 #include "fab/diff_run.h"
-#include "fab/memory.h"
 #include "fab/network.h"
 #include "fab/source.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a report, or of a list of servers */

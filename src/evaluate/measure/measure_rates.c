@@ -1,11 +1,8 @@
 /* From routes to rates and seconds. What a solver calls a flow is a path here (the paths of a flow share its weight and
  * its bytes evenly), or under a split a whole flow with the share of each link. */
-#include "fab/memory.h"
 #include "times/relay.h"
 #include "link_classes.h"
 #include "proof.h"
-
-#include <math.h>
 
 #define BITS     8.0
 #define SAME     1e-12 /* bytes over weight this close are equal */

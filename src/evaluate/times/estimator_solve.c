@@ -1,11 +1,8 @@
 /* A phase flow by flow, where its bounds do not agree. */
 #include "estimator_internal.h"
 
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "relay.h"
-
-#include <math.h>
 
 fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
     const fab_estimator *c = t->estimator;

@@ -1,6 +1,5 @@
 #include "network_json.h"
 
-#include "fab/memory.h"
 #include "fab/source.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -2,10 +2,7 @@
 #include "advise_internal.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
-
-#include <math.h>
 
 typedef struct alternatives {
     const fab_replay *replay;

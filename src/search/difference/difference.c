@@ -3,13 +3,9 @@
 
 #include "fab/assess.h"
 #include "fab/json_read.h"
-#include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/sweep.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* The phases, iterations and worst links of a report in JSON that `run` or `route` has written. */
 

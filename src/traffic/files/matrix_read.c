@@ -9,13 +9,10 @@
  */
 #include "matrix_cursor.h"
 
-#include "fab/memory.h"
 #include "fab/names.h"
 #include "fab/units.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
 #include <strings.h>
 
 #define LEAST_ROUNDED 1e-3 /* of an entry, that is said */

@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 #define FAB_NETWORK_NONE UINT32_MAX
 
