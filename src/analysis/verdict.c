@@ -142,18 +142,33 @@ static const char *limit_of_link(const fab_result *r, const fab_phase_result *p,
     return room;
 }
 
+/* Whether flows that collide end no later for it: the time is the least, or the same where none collides. Unequal flows
+ * that share NICs are held there. */
+static bool collisions_cost_nothing(const fab_run_verdict *v, const fab_phase_result *p, const fab_engine_result *e) {
+    FAB_ANY(engine, i, p->n_engines,
+            p->engines[i].has_time && p->engines[i].max_collision_factor.mean <= VERDICT_FULL &&
+                p->engines[i].time_s.mean >= e->time_s.mean * (1 - VERDICT_MARGIN));
+    FAB_ANY(alternative, i, v->n_alternatives,
+            v->alternatives[i].is_possible && v->alternatives[i].max_collision_factor <= VERDICT_FULL &&
+                v->alternatives[i].time_s >= v->compared_s * (1 - VERDICT_MARGIN));
+    return e->has_time && (e->lower_bound_ratio.mean <= 1 + VERDICT_MARGIN || engine || alternative);
+}
+
 /* What holds most flows of a phase. */
-static const char *limit_of_phase(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e,
+static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p,
                                   char room[VERDICT_NAME]) {
+    const fab_engine_result *e = &p->engines[v->engine];
     double nic = 0;
     double fabric = 0;
     for (size_t i = 0; i < e->n_tiers; i++) {
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
-        return p->max_cut_factor > VERDICT_FULL     ? limit_of_link(r, p, e, room)
-               : p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
-                                                    : "collisions";
+        if (p->max_cut_factor > VERDICT_FULL || p->max_taper_factor > VERDICT_FULL) {
+            return p->max_cut_factor > VERDICT_FULL ? limit_of_link(r, p, e, room)
+                                                    : "taper under equal shares"; /* no bound: see max_cut_factor */
+        }
+        return collisions_cost_nothing(v, p, e) ? "NICs" : "collisions";
     }
     double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
     double window = e->rates.bottlenecked_at_window;
@@ -262,7 +277,7 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         return;
     }
     fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s",
-               limit_of_phase(r, longest, &longest->engines[v->engine], limit), longest->name,
+               limit_of_phase(r, v, longest, limit), longest->name,
                v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));

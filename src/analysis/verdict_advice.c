@@ -119,15 +119,15 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
 }
 
 /* Names of those that were tried, without or only those whose gain was luck. */
-static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
-    const char *comma = "";
+static bool add_engines(const fab_run_verdict *v, bool of_luck, const char *before, char *out) {
+    const char *comma = before;
     FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
         if (a->is_possible && (a->is_checked && !a->is_confirmed) == of_luck) {
             fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, a->engine);
             comma = ", ";
         }
     }
-    return comma[0] != '\0';
+    return comma != before;
 }
 
 static bool has_luck(const fab_run_verdict *v) {
@@ -172,14 +172,11 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : keep_routing(r, v));
-        if (add_engines(v, false, out)) {
-            fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
-            between = "; ";
-        }
+        between = add_engines(v, false, "less than 0.1 % is saved by ", out) ? "; " : between;
     }
     if (has_luck(v)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sthe gain of ", between);
-        (void)add_engines(v, true, out);
+        fab_append(out, FAB_VERDICT_TEXT, "%s", between);
+        (void)add_engines(v, true, "the gain of ", out);
         fab_append(out, FAB_VERDICT_TEXT, " is luck of this draw: nothing clear over %d seeds", FAB_VERDICT_SEEDS);
         between = "; ";
     }

@@ -442,11 +442,12 @@ static bool all_times(const fab_sweep *s) {
 static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *widest = NULL;
     const fab_sweep_point *drawn_once = NULL; /* while others have means */
-    size_t engine = 0, n_means = 0;
+    size_t engine = 0, n_means = 0, n_once = 0;
     double most = 0, estimated = 0;
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
             const fab_sweep_engine *x = &s->points[i].engines[e];
+            n_once += fab_sweep_is_one_draw(x);
             estimated = fmax(estimated, x->estimated_ratio);
             n_means += x->is_drawn && x->n_seeds > 1;
             drawn_once = drawn_once == NULL && fab_sweep_is_one_draw(x) ? &s->points[i] : drawn_once;
@@ -462,10 +463,12 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
                       "One draw: what the seed picks (paths by hashing, random placements) gives other times under "
                       "another; --seeds 20 has means and how far seeds lie apart.");
     } else if (drawn_once != NULL) {
+        char more[32] = "";
+        fab_append(more, sizeof more, n_once > 1 ? " and %zu more" : "", n_once - 1);
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "One draw of %s: it has too many flows for several unasked. The others are means; --seeds N has "
-                       "those of all.",
-                       fab_text_sweep_point(page, s, drawn_once));
+                       "One draw of %s%s: too many flows for several unasked. %zu others are means; --seeds N has those "
+                       "of all.",
+                       fab_text_sweep_point(page, s, drawn_once), more, n_means);
     }
     fab_text_put_estimate(page, estimated);
     if (widest != NULL) {
