@@ -17,7 +17,8 @@ def audit(text):
 
 
 def key(finding):
-    return tuple(finding.get(k) for k in ("finding", "node", "port", "other_node", "other_port"))
+    what = re.sub(r" (HCA-|mlx5_)\d+", "", finding["what"])  # names of adapters went along with those of hosts
+    return tuple(finding.get(k) for k in ("finding", "node", "port", "other_node", "other_port")) + (what,)
 
 
 def moved(text, hosts):
@@ -92,6 +93,14 @@ a01-gpu16 a03-gpu1
 b02-gpu1 b04-gpu9
 b02-gpu7 a03-gpu8 without b02-gpu7 HCA-3
 a01-gpu1 b02-gpu1 a03-gpu16
+END
+# adapters of one server that were elsewhere before are told of it, not of who stands in its place now
+sed -E 's/^(b02-gpu7 HCA-3,1),leaf-10,7,/\1,leaf-18,60,/; s/^(b02-gpu7 HCA-4,1),leaf-11,7,/\1,leaf-11,60,/' racks.csv >astray.csv
+"$program" audit astray.csv --json --quiet >audit.json
+grep -q '"node": "b02-gpu7 HCA-3"' audit.json && grep -q '"other_node": "b02-gpu7 HCA-4"' audit.json || fail "adapters elsewhere: $(<audit.json)"
+check astray.csv <<'END'
+b02-gpu7 b04-gpu3
+a01-gpu16 b02-gpu7
 END
 racks clos:gpus=256,radix=32,gpus-per-server=1 16 >racks.csv
 check racks.csv <<'END'

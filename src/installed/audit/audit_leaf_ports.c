@@ -79,8 +79,8 @@ static fab_status tell_round(audit_plugs *p, audit_plug *x, const char *const *u
     }
     const fab_network_end *at = fab_network_far(p->a->net, x->side);
     const fab_network_end *other = n == 1 ? end_at(p, x->leaf, usual[x->server]) : NULL;
-    fab_finding f = fab_audit_finding(p->a, FAB_FINDING_SWAPPED_HOSTS, at,
-                                      other != NULL ? other : fab_network_near(p->a->net, x->side));
+    const fab_network_end own = audit_plug_end(p, x);
+    fab_finding f = fab_audit_finding(p->a, FAB_FINDING_SWAPPED_HOSTS, at, other != NULL ? other : &own);
     f.confidence = confidence;
     f.cables = other != NULL ? 2 : n;
     f.line = at->line;

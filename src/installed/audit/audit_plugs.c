@@ -26,6 +26,12 @@ static uint32_t port_number(const fab_network_end *end) {
     return digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0;
 }
 
+fab_network_end audit_plug_end(const audit_plugs *p, const audit_plug *plug) {
+    fab_network_end end = *fab_network_near(p->a->net, plug->side);
+    end.node = plug->node; /* who stands there now is another, where servers in each other's place were put back */
+    return end;
+}
+
 uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug) {
     return port_number(fab_network_far(p->a->net, plug->side));
 }
