@@ -73,6 +73,7 @@ a08-p1-dgx-04-c17 b07-p1-dgx-07-c01
 b06-p1-dgx-06-c08 a08-p1-dgx-04-c09
 a05-p1-dgx-01-c04 a05-p1-dgx-01-c17
 b05-p1-dgx-05-c04 b05-p1-dgx-05-c05
+b08-p1-dgx-08-c04 b08-p1-dgx-08-c11
 a06-p1-dgx-02-c02 a08-p1-dgx-04-c08 b07-p1-dgx-07-c12
 b05-p1-dgx-05-c18 b06-p1-dgx-06-c15 a07-p1-dgx-03-c01
 a07-p1-dgx-03-c02 a08-p1-dgx-04-c01 b05-p1-dgx-05-c17 b08-p1-dgx-08-c18
