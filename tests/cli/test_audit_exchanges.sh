@@ -17,7 +17,8 @@ def audit(text):
 
 
 def key(finding):
-    return tuple(finding.get(k) for k in ("finding", "node", "port", "other_node", "other_port"))
+    what = re.sub(r" (HCA-|mlx5_)\d+", "", finding["what"])  # names of adapters went along with those of hosts
+    return tuple(finding.get(k) for k in ("finding", "node", "port", "other_node", "other_port")) + (what,)
 
 
 def moved(text, hosts):
@@ -72,6 +73,7 @@ a08-p1-dgx-04-c17 b07-p1-dgx-07-c01
 b06-p1-dgx-06-c08 a08-p1-dgx-04-c09
 a05-p1-dgx-01-c04 a05-p1-dgx-01-c17
 b05-p1-dgx-05-c04 b05-p1-dgx-05-c05
+b08-p1-dgx-08-c04 b08-p1-dgx-08-c11
 a06-p1-dgx-02-c02 a08-p1-dgx-04-c08 b07-p1-dgx-07-c12
 b05-p1-dgx-05-c18 b06-p1-dgx-06-c15 a07-p1-dgx-03-c01
 a07-p1-dgx-03-c02 a08-p1-dgx-04-c01 b05-p1-dgx-05-c17 b08-p1-dgx-08-c18
@@ -92,6 +94,14 @@ a01-gpu16 a03-gpu1
 b02-gpu1 b04-gpu9
 b02-gpu7 a03-gpu8 without b02-gpu7 HCA-3
 a01-gpu1 b02-gpu1 a03-gpu16
+END
+# adapters of one server that were elsewhere before are told of it, not of who stands in its place now
+sed -E 's/^(b02-gpu7 HCA-3,1),leaf-10,7,/\1,leaf-18,60,/; s/^(b02-gpu7 HCA-4,1),leaf-11,7,/\1,leaf-11,60,/' racks.csv >astray.csv
+"$program" audit astray.csv --json --quiet >audit.json
+grep -q '"node": "b02-gpu7 HCA-3"' audit.json && grep -q '"other_node": "b02-gpu7 HCA-4"' audit.json || fail "adapters elsewhere: $(<audit.json)"
+check astray.csv <<'END'
+b02-gpu7 b04-gpu3
+a01-gpu16 b02-gpu7
 END
 racks clos:gpus=256,radix=32,gpus-per-server=1 16 >racks.csv
 check racks.csv <<'END'

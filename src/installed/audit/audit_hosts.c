@@ -114,11 +114,11 @@ static bool is_spread_so(const audit_plugs *p, const audit_plug *x) {
 fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) {
     auditor *a = plugs->a;
     const fab_network_end *end = fab_network_far(a->net, p->side);
+    const fab_network_end own = audit_plug_end(plugs, p);
     uint32_t here = rail_of(a, p->leaf);
     uint32_t there = rail_of(a, p->should);
     bool is_rail = here != NONE && there != NONE && here != there;
-    fab_finding f = fab_audit_finding(a, is_rail ? FAB_FINDING_WRONG_RAIL : FAB_FINDING_WRONG_LEAF,
-                                      fab_network_near(a->net, p->side), end);
+    fab_finding f = fab_audit_finding(a, is_rail ? FAB_FINDING_WRONG_RAIL : FAB_FINDING_WRONG_LEAF, &own, end);
     f.confidence = confidence;
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;

@@ -59,6 +59,16 @@ static audit_plug *plug_at(audit_plugs *p, uint32_t leaf, const char *port) {
     return NULL;
 }
 
+/* Those of a round are at their ports from now on, for what is asked behind. */
+static void put_back(audit_plugs *p, audit_plug *x, const char *const *usual) {
+    const uint32_t side = x->side;
+    for (audit_plug *next = x; next != NULL; x = next) {
+        x->is_told = false;
+        next = plug_at(p, x->leaf, usual[x->server]);
+        x->side = next != NULL ? next->side : side;
+    }
+}
+
 /* One that is elsewhere, and all that follow from it: who is at its port, if that is elsewhere too, and so on. */
 static fab_status tell_round(audit_plugs *p, audit_plug *x, const char *const *usual, double confidence,
                              fab_error *err) {
@@ -73,23 +83,30 @@ static fab_status tell_round(audit_plugs *p, audit_plug *x, const char *const *u
         next = plug_at(p, x->leaf, usual[next->server]);
     } while (next != NULL && is_elsewhere(p, next, usual));
     FAB_PASS(fab_str_status(&moves, err));
-    if (n == 2 && next == x) {
+    const bool is_round = next == x;
+    if (n == 2 && is_round) {
         const audit_plug *y = plug_at(p, x->leaf, usual[x->server]);
-        return audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, x, y, confidence, err);
+        FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, x, y, confidence, err));
+        put_back(p, x, usual);
+        return FAB_OK;
     }
     const fab_network_end *at = fab_network_far(p->a->net, x->side);
     const fab_network_end *other = n == 1 ? end_at(p, x->leaf, usual[x->server]) : NULL;
-    fab_finding f = fab_audit_finding(p->a, FAB_FINDING_SWAPPED_HOSTS, at,
-                                      other != NULL ? other : fab_network_near(p->a->net, x->side));
+    const fab_network_end own = audit_plug_end(p, x);
+    fab_finding f = fab_audit_finding(p->a, FAB_FINDING_SWAPPED_HOSTS, at, other != NULL ? other : &own);
     f.confidence = confidence;
     f.cables = other != NULL ? 2 : n;
     f.line = at->line;
     if (n > 1) {
-        return fab_audit_tell(
+        FAB_PASS(fab_audit_tell(
             p->a, &f, err,
             "%u cables are at other ports of this leaf than the others of their hosts are at" FAB_AUDIT_WORK
             "Plug them into %s anew: %s.",
-            n, f.node, moves.data);
+            n, f.node, moves.data));
+        if (is_round) {
+            put_back(p, x, usual);
+        }
+        return FAB_OK;
     }
     const char *name = fab_audit_label(p->a, x->node);
     return fab_audit_tell(p->a, &f, err,

@@ -209,15 +209,15 @@ static uint64_t row_of(const sequence *s, uint32_t i) {
 }
 
 /* The leaf of its neighbours by name. Where they are on two, it is either: that of its row of names, or the one that
- * lacks cables, rather than *out_else. For one that is alone on its leaf both must say so. */
-static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone, uint32_t *out_else) {
+ * lacks cables, rather than *out_else. */
+static uint32_t leaf_by_name(const sequence *s, uint32_t i, uint32_t *out_else) {
     const uint32_t below = rising_by_name(s, i, UINT32_MAX, i);
     const uint32_t above = rising_by_name(s, i, 1, i);
     const uint32_t one = below != NONE ? s->at[below].leaf : NONE;
     const uint32_t two = above != NONE ? s->at[above].leaf : NONE;
     *out_else = NONE;
-    if (is_alone || one == two || one == NONE || two == NONE) {
-        return one == two ? one : is_alone ? NONE : one != NONE ? one : two;
+    if (one == two || one == NONE || two == NONE) {
+        return one != NONE ? one : two;
     }
     if (one == s->at[i].leaf || two == s->at[i].leaf) {
         return s->at[i].leaf;
@@ -251,7 +251,7 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
         uint32_t or_else = NONE;
-        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, false, &or_else) : NONE;
+        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, &or_else) : NONE;
         if (leaf != NONE && leaf != x->leaf) {
             x->should = leaf;
             x->or_else = or_else;
@@ -264,46 +264,6 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
             FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
     }
-    return FAB_OK;
-}
-
-/* Those that are told leave the sequence. */
-static void drop_told(sequence *s) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (!s->p->plug[s->at[i].plug].is_told) {
-            s->at[n++] = s->at[i];
-        }
-    }
-    s->n = n;
-}
-
-/* Hosts that are alone of their kind on a leaf, where others are among those of their numbers. They leave the sequence.
- */
-static fab_status tell_alone(sequence *s, fab_error *err) {
-    uint32_t n_alone = 0;
-    uint32_t n_leaves = 0;
-    for (uint32_t i = 0; i < s->n; i++) {
-        bool begins = i == 0 || s->at[i - 1].leaf != s->at[i].leaf;
-        bool ends = i + 1 == s->n || s->at[i + 1].leaf != s->at[i].leaf;
-        s->is_out[i] = begins && ends;
-        s->place_of_rank[s->at[i].rank] = i;
-        n_alone += s->is_out[i];
-        n_leaves += begins;
-    }
-    if (n_alone == 0 || 2 * n_alone > n_leaves || n_alone > 8) {
-        return FAB_OK;
-    }
-    for (uint32_t i = 0; i < s->n; i++) {
-        audit_plug *x = &s->p->plug[s->at[i].plug];
-        uint32_t leaf = s->is_out[i] ? leaf_by_name(s, i, true, &x->or_else) : NONE;
-        if (leaf != NONE && leaf != x->leaf) {
-            x->is_told = true;
-            x->should = leaf;
-            FAB_PASS(audit_report_astray(s->p, x, fab_audit_confidence(s->n - n_alone, s->n), err));
-        }
-    }
-    drop_told(s);
     return FAB_OK;
 }
 
@@ -321,16 +281,12 @@ static uint32_t order_leaves(sequence *s, bool by_name) {
 
 /* Whether all hosts of some leaf are out: then leaves are not in the order of their names. */
 static bool has_leaf_out(const sequence *s) {
-    for (uint32_t i = 0, next = 0; i < s->n; i = next) {
-        bool all = s->is_out[i];
-        for (next = i + 1; next < s->n && s->at[next].leaf == s->at[i].leaf; next++) {
-            all = all && s->is_out[next];
-        }
-        if (all && next - i > 1) {
-            return true;
-        }
+    bool found = false;
+    FAB_EACH_RUN(uint32_t, i, next, s->n, s->at[next].leaf == s->at[i].leaf) {
+        FAB_ALL_IN(all, k, i, next, s->is_out[k]);
+        found = found || (all && next - i > 1);
     }
-    return false;
+    return found;
 }
 
 /* Whether one exchange, or one more for every LEAST hosts, puts all in order. */
@@ -360,29 +316,26 @@ static bool is_broken(sequence *s, uint32_t n_out) {
 }
 
 /* Puts leaves in the order of their names, else of the names of their hosts. */
-static fab_status order_hosts(sequence *s, uint32_t *out_n_out, fab_error *err) {
+static uint32_t order_hosts(sequence *s) {
     qsort(s->at, s->n, sizeof *s->at, by_leaf_and_rank);
-    *out_n_out = order_leaves(s, true);
-    if (is_broken(s, *out_n_out) || has_leaf_out(s)) {
+    uint32_t n_out = order_leaves(s, true);
+    if (is_broken(s, n_out) || has_leaf_out(s)) {
         qsort(s->at, s->n, sizeof *s->at, by_leaf_and_rank);
-        FAB_PASS(tell_alone(s, err));
-        *out_n_out = order_leaves(s, false);
+        n_out = order_leaves(s, false);
     }
-    return FAB_OK;
+    return n_out;
 }
 
 /* Hosts of one kind of name and one column: by port, and where that is no order, those of a leaf by name. */
 static fab_status look_at_sequence(sequence *s, fab_error *err) {
-    uint32_t n_out = 0;
-    drop_told(s);
     s->by_port = true;
-    FAB_PASS(order_hosts(s, &n_out, err));
+    uint32_t n_out = order_hosts(s);
     if (is_broken(s, n_out)) {
         s->by_port = false;
         for (uint32_t i = 0; i < s->n; i++) {
             s->at[i].port = 0;
         }
-        FAB_PASS(order_hosts(s, &n_out, err));
+        n_out = order_hosts(s);
     }
     if (is_broken(s, n_out)) {
         return FAB_OK;

@@ -26,6 +26,12 @@ static uint32_t port_number(const fab_network_end *end) {
     return digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0;
 }
 
+fab_network_end audit_plug_end(const audit_plugs *p, const audit_plug *plug) {
+    fab_network_end end = *fab_network_near(p->a->net, plug->side);
+    end.node = plug->node; /* who stands there now is another, where servers in each other's place were put back */
+    return end;
+}
+
 uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug) {
     return port_number(fab_network_far(p->a->net, plug->side));
 }
@@ -306,42 +312,6 @@ static void compare_spread(audit_plugs *p, uint32_t server, uint32_t like) {
     }
 }
 
-FAB_ORDER_KEYS(by_rank_of_name, uint32_t, FAB_ORDER(a[1], b[1]));
-
-/* The leaves of a server, by name: node and place. */
-static uint32_t leaves_of(const audit_plugs *p, uint32_t server, uint32_t out[][2], uint32_t most) {
-    uint32_t n = 0;
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        FAB_ANY(known, k, n, out[k][0] == p->plug[i].leaf);
-        if (!known && n < most) {
-            out[n][0] = p->plug[i].leaf;
-            out[n++][1] = p->a->rank[p->plug[i].leaf];
-        }
-    }
-    qsort(out, n, sizeof *out, by_rank_of_name);
-    return n;
-}
-
-#define MOST_LEAVES 64
-
-/* The same leaves as the template has, spread otherwise, and none has most of its ports: by the order of names. */
-static void compare_by_name(audit_plugs *p, uint32_t server, uint32_t like) {
-    uint32_t own[MOST_LEAVES][2];
-    uint32_t other[MOST_LEAVES][2];
-    uint32_t n = leaves_of(p, server, own, MOST_LEAVES);
-    if (n < 2 || n != leaves_of(p, like, other, MOST_LEAVES)) {
-        return;
-    }
-    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-        const audit_plug *model = audit_plug_of(p, like, p->plug[i].column);
-        for (uint32_t k = 0; model != NULL && k < n; k++) {
-            if (other[k][0] == model->leaf && own[k][0] != p->plug[i].leaf) {
-                p->plug[i].should = own[k][0];
-            }
-        }
-    }
-}
-
 fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
     uint32_t n = p->a->shape->n_servers;
     FAB_OWNED uint32_t *spread = NULL;
@@ -365,11 +335,6 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) {
             }
         } else if (spread[s] != NONE && own > 1) {
             compare_spread(p, s, spread[s]);
-            FAB_ANY_IN(is_told, i, p->first[s], p->first[s + 1], p->plug[i].should != NONE);
-            if (!is_told && spread_of(p, s, true) != spread_of(p, spread[s], true) &&
-                own == p->first[spread[s] + 1] - p->first[spread[s]]) {
-                compare_by_name(p, s, spread[s]);
-            }
         }
         for (uint32_t i = p->first[s]; i < p->first[s + 1] && (home != NONE || (spread[s] != NONE && own > 1)); i++) {
             p->a->ruled[p->plug[i].side >> 1] = true;

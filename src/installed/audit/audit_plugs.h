@@ -50,6 +50,8 @@ void audit_plugs_release(audit_plugs *p);
 /** The port of a server in a column; NULL: it has none. */
 const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column);
 
+/** The end of its cable at the adapter. */
+fab_network_end audit_plug_end(const audit_plugs *p, const audit_plug *plug);
 /** Number of the port of the leaf; 0: it has none. */
 uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug);
 /** The leaf where a column of a home is plugged in; FAB_NETWORK_NONE: there is no such home, or it has none. */

@@ -111,6 +111,9 @@ static fab_status rows_find(rows *r, fab_error *err) {
     }
     if (r->n_ruled < FAB_AUDIT_NEARLY * n_all || MOST_OUT * r->n_out > r->n_ruled || !show_homes(r)) {
         r->n_out = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            p->home_of[list[i].server] = list[i].home;
+        }
     }
     FAB_SORT(r->out, r->n_out, by_row_and_home); /* by name: no row is given */
     return FAB_OK;
