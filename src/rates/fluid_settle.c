@@ -140,76 +140,90 @@ static double sum_again(const fab_fluid *fluid, uint32_t l, double *out_weight) 
 
 /* --- a link alone ------------------------------------------------------------------------------------------------- */
 
-/* A flow that is bottlenecked elsewhere is so here from now on. */
-static void take_over(fab_fluid *fluid, uint32_t l, fluid_place place) {
-    fluid_flow *flow = &fluid->flows[place.flow];
-    const double level = fluid_level(fluid, place.flow);
-    fluid_advance(fluid, flow->bottleneck);
-    const double left = flow->target - fluid->clocks[flow->bottleneck].served;
-    let_go(fluid, place.flow);
-    shift(fluid, place.flow, level, fluid->links[l].level);
-    hold(fluid, place.flow, place.hop);
-    flow->target = fluid->clocks[l].served + left;
-}
-
-/* Takes over all who have more than a level, and notes the most that the others have. @return whether there were any */
-static bool take_over_above(fab_fluid *fluid, uint32_t l, double level) {
-    const fluid_place *places = &fluid->places[fluid->listed[l]];
-    const uint32_t n = fluid->links[l].n_bottlenecked;
-    double top = 0;
-    for (uint32_t i = n; i < fluid->clocks[l].n_on; i++) {
-        const double other = fluid_level(fluid, places[i].flow);
-        if (other > level * (1 + MORE)) {
-            take_over(fluid, l, places[i]);
-        } else {
-            top = other > top ? other : top;
-        }
-    }
-    fluid->links[l].top = top;
-    return fluid->links[l].n_bottlenecked > n;
-}
-
-/* A link that is too full becomes the bottleneck of those that have most on it. */
-static void begin_bottleneck(fab_fluid *fluid, uint32_t l) {
-    const fluid_place *places = &fluid->places[fluid->listed[l]];
-    double most = 0;
-    for (uint32_t i = 0; i < fluid->clocks[l].n_on; i++) {
-        most = fmax(most, fluid_level(fluid, places[i].flow));
-    }
-    fluid->links[l].level = most;
-    (void)take_over_above(fluid, l, most * (1 - 2 * MORE));
-}
-
-/* The level at which the link is full, while others may still have more. */
+/* The level at which a link is full, nobody has more, and those who have less elsewhere keep it. It rises while who has
+ * no more than it is left out. */
 static double level_if_full(const fab_fluid *fluid, uint32_t l) {
-    return fluid->links[l].level + fluid->links[l].residual / fluid->clocks[l].weight;
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    const fluid_link *link = &fluid->links[l];
+    const uint32_t n_own = link->n_bottlenecked;
+    const double own = n_own > 0 ? fluid->clocks[l].weight : 0;
+    const double free = link->residual + (n_own > 0 ? own * link->level : 0);
+    double level = n_own > 0 ? free / own : 0;
+    bool changes = n_own == 0 || link->top > level * (1 + MORE);
+    for (uint32_t n_before = FLUID_NONE; changes;) {
+        double taken = free;
+        double weight = own;
+        uint32_t n = 0;
+        for (uint32_t i = n_own; i < fluid->clocks[l].n_on; i++) {
+            const fluid_flow *flow = &fluid->flows[places[i].flow];
+            const double other = fluid->links[flow->bottleneck].level;
+            if (other > level * (1 + MORE)) {
+                taken += other * flow->weight * fluid_share(fluid, places[i].hop);
+                weight += flow->weight * fluid_share(fluid, places[i].hop);
+                n++;
+            }
+        }
+        changes = n > 0 && n != n_before;
+        level = changes ? taken / weight : level;
+        n_before = n;
+    }
+    return level;
 }
 
 static void set_level(fab_fluid *fluid, uint32_t l, double level) {
     const fluid_place *places = &fluid->places[fluid->listed[l]];
     fluid_link *link = &fluid->links[l];
-    const bool is_same = fabs(level - link->level) <= SAME_LEVEL * level;
-    const double top = link->top;
-    double first = INFINITY;
-    for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
-        __builtin_prefetch(&fluid->flows[places[i].flow]);
-    }
     for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
         __builtin_prefetch(&fluid->link[fluid->flows[places[i].flow].first]);
     }
     for (uint32_t i = 0; i < link->n_bottlenecked; i++) {
-        const uint32_t f = places[i].flow;
-        first = fluid->flows[f].target < first ? fluid->flows[f].target : first;
-        if (!is_same) {
-            shift(fluid, f, link->level, level);
+        shift(fluid, places[i].flow, link->level, level);
+    }
+    link->level = level;
+    link->residual = 0;
+}
+
+/* A flow that is bottlenecked elsewhere is so here from now on. */
+static void take_over(fab_fluid *fluid, fluid_place place, double level) {
+    fluid_flow *flow = &fluid->flows[place.flow];
+    const double before = fluid_level(fluid, place.flow);
+    fluid_advance(fluid, flow->bottleneck);
+    const double left = flow->target - fluid->clocks[flow->bottleneck].served;
+    let_go(fluid, place.flow);
+    shift(fluid, place.flow, before, level);
+    hold(fluid, place.flow, place.hop);
+    flow->target = fluid->clocks[flow->bottleneck].served + left;
+}
+
+/* Takes over all who have more than a level, and notes the most that the others have. */
+static void take_over_above(fab_fluid *fluid, uint32_t l, double level) {
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    double top = 0;
+    for (uint32_t i = fluid->links[l].n_bottlenecked; i < fluid->clocks[l].n_on; i++) {
+        const double other = fluid_level(fluid, places[i].flow);
+        if (other > level * (1 + MORE)) {
+            take_over(fluid, places[i], level);
+            fluid->links[l].level = level;
+            fluid->links[l].residual = 0;
+        } else {
+            top = other > top ? other : top;
         }
     }
-    fluid->clocks[l].first = first;
-    if (!is_same) {
-        link->level = level;
-        link->residual = 0;
-        link->top = top;
+    fluid->links[l].top = top;
+}
+
+static double first_target(const fab_fluid *fluid, uint32_t l) {
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    const uint32_t n = fluid->links[l].n_bottlenecked;
+    double first = INFINITY;
+    for (uint32_t i = 0; i < n; i++) {
+        __builtin_prefetch(&fluid->flows[places[i].flow]);
     }
+    for (uint32_t i = 0; i < n; i++) {
+        const double target = fluid->flows[places[i].flow].target;
+        first = target < first ? target : first;
+    }
+    return first;
 }
 
 static void solve_link(fab_fluid *fluid, uint32_t l) {
@@ -220,15 +234,18 @@ static void solve_link(fab_fluid *fluid, uint32_t l) {
         link->residual = sum_again(fluid, l, &clock->weight);
     }
     fluid_advance(fluid, l);
-    if (link->n_bottlenecked == 0 && link->residual < link->level) {
-        begin_bottleneck(fluid, l);
-    }
-    if (link->n_bottlenecked > 0) {
-        double level = level_if_full(fluid, l);
-        while (link->top > level * (1 + MORE) && take_over_above(fluid, l, level)) {
-            level = level_if_full(fluid, l);
+    if (link->n_bottlenecked > 0 || link->residual < link->level) {
+        const double level = level_if_full(fluid, l);
+        const double top = link->top;
+        clock->first = first_target(fluid, l);
+        if (link->n_bottlenecked > 0 && fabs(level - link->level) > SAME_LEVEL * level) {
+            set_level(fluid, l, level);
+            link->top = top;
         }
-        set_level(fluid, l, level);
+        if (link->n_bottlenecked == 0 || top > level * (1 + MORE)) {
+            take_over_above(fluid, l, level);
+            clock->first = first_target(fluid, l);
+        }
         tell_change(fluid, l);
     }
     link->next = FLUID_NONE;
