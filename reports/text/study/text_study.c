@@ -246,10 +246,7 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
     }
     if (s->plan_keys[0] != '\0') {
         fab_page_say(page, " It runs by --job %s%s.", s->plan_keys,
-                     s->n_variants == s->n_policies ? ""
-                                                    : ": one plan for all engines, where sizes are open the fastest; "
-                                                      "under one --engine alone it is that of which failures leave "
-                                                      "most");
+                     s->n_variants > s->n_policies ? STUDY_ONE_PLAN : "");
     }
     if (s->n_seeds > 1 && s->span_s > 0) {
         fab_page_say(page, " Histories are dealt to %s of paths.", fab_show_counted(page, s->n_seeds, "seed", "seeds"));
