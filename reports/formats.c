@@ -3,7 +3,6 @@
 #include "data/result_walk.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* clang-format off */
 const fab_report_format *const fab_report_formats[] = {

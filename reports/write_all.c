@@ -1,5 +1,4 @@
 /* Reports into a folder: all temporary files first, then all renames. */
-#include "fab/memory.h"
 #include "fab/save.h"
 #include "report_formats.h"
 

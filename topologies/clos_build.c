@@ -2,8 +2,6 @@
  * first and all its ports in ascending order. Uplink port number = parent + cable * parents, as D-mod-K expects. */
 #include "clos_plan.h"
 
-#include <inttypes.h>
-
 typedef struct build {
     const fab_fabric_spec *spec;
     const fab_clos_plan *plan;

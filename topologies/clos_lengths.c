@@ -2,7 +2,6 @@
  * which is checked at every build. Cables between the same two racks are counted together. */
 #include "clos_plan.h"
 #include "floor_place.h"
-#include "fab/memory.h"
 
 #define MOST_LENGTHS 32           /* more than there are standard lengths */
 #define TOO_LONG     MOST_LENGTHS /* in place of one */

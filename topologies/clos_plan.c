@@ -2,9 +2,6 @@
  * and cables. */
 #include "clos_plan.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 /* Uplinks that keep `down` cables within the taper. The slack forgives the rounding of a taper such as 192/28. */
 static uint64_t uplinks(const fab_clos_tier *tier, uint64_t down) {
     return (uint64_t)fmax(1, ceil((double)down * tier->down_bps / (tier->taper * tier->up_bps) * (1 - 1e-12)));

@@ -6,9 +6,6 @@
  * left is a tree, and its minimum cut is found from the leaves up: for every block, the least that must be cut below it
  * when its top stays on the side of the sources, and when it does not. */
 #include "clos_plan.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 /* NICs of a leaf in the first and in the second half of the servers; later the cuts of a block. */
 typedef struct side {

@@ -1,7 +1,5 @@
 #include "direct.h"
 
-#include <inttypes.h>
-
 fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_direct_plan *plan, fab_error *err) {
     fab_clos_plan rates = {.n_tiers = 1};
     FAB_REFUSE_IF(spec->tiers > 1, err, FAB_EINPUT, NULL, "a %s has one tier of switches, not %" PRIu64, spec->family,

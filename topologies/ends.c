@@ -2,8 +2,6 @@
 
 #include "fab/design.h"
 
-#include <inttypes.h>
-
 fab_status fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error *err) {
     fab_ends ends = {.planes = spec->planes};
     uint64_t g = spec->gpus_per_server;

@@ -3,8 +3,6 @@
 #include "clos_plan.h"
 #include "families.h"
 
-#include <inttypes.h>
-
 /* A leaf that stands in a rack has no cables from another. */
 static uint64_t ports_of_rack(const fab_fabric_spec *spec) {
     const fab_floor_spec *f = &spec->floor;

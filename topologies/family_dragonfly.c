@@ -4,8 +4,6 @@
 #include "direct.h"
 #include "families.h"
 
-#include <inttypes.h>
-
 #define LOCAL  2 /* boundaries */
 #define GLOBAL 3
 

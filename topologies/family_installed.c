@@ -5,12 +5,10 @@
 
 #include "fab/design.h"
 #include "fab/installed.h"
-#include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/order.h"
+#include "fab/units.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 
 #define ACCESS 1
 #define TRUNK  2 /* boundary between switches without tiers */

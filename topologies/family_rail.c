@@ -3,8 +3,6 @@
 #include "clos_plan.h"
 #include "families.h"
 
-#include <inttypes.h>
-
 static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     plan->attach = (fab_clos_attach){.n_networks = 1,

@@ -1,9 +1,5 @@
 /* Link classes by length. A cable's class becomes (old class, standard length), numbered in that order. */
 #include "families.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define MAX_LENGTHS 64 /* more than there are standard lengths */
 

@@ -3,11 +3,7 @@
  * hall. Racks of servers come first, as if alone; then the network racks are counted and pushed into the middle.
  */
 #include "floor_place.h"
-#include "fab/memory.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define IN_SERVER_RACK FAB_NONE /* as a group */
 

@@ -1,12 +1,8 @@
 /* The table of families, and the check that graph and closed form agree. */
 #include "fab/design.h"
 #include "fab/choices.h"
-#include "fab/memory.h"
-#include "fab/order.h"
+#include "fab/units.h"
 #include "families.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* clang-format off */
 const fab_family *const fab_families[] = {

@@ -4,10 +4,7 @@
 #include "result_tables.h"
 
 #include "fab/audit.h"
-#include "fab/memory.h"
 #include "fab/sweep.h"
-
-#include <inttypes.h>
 
 /* --- any table ---------------------------------------------------------------------------------------------------- */
 

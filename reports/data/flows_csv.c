@@ -1,8 +1,6 @@
 /* CSV: every flow of every phase under every engine, with its rate, its end and its bottleneck. */
 #include "report_formats.h"
 
-#include <inttypes.h>
-
 #define AT_ONCE ((size_t)1 << 20) /* bytes that are gathered before they are written */
 
 static const char HEADER[] = "phase,engine,flow,src_gpu,dst_gpu,comm,bytes,rate_bps,finish_s,bottleneck\n";

@@ -1,9 +1,6 @@
 #include "result_tables.h"
 
-#include "fab/memory.h"
 #include "result_walk.h"
-
-#include <inttypes.h>
 
 #define DEPTH 16
 #define NONE  UINT32_MAX

@@ -2,11 +2,6 @@
 
 #include "fab/reports.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const fab_histogram_names[FAB_HISTOGRAM] = {"0 - 0.25", "0.25 - 0.5", "0.5 - 0.75", "0.75 - 1",
                                                         "1 - 1.5",  "1.5 - 2",    "2 - 3",      "above 3"};
 

@@ -6,12 +6,6 @@
 #include "json_text.h"
 #include "report_formats.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
-
 enum { TRACK_COMPUTATION, TRACK_EXCHANGE, TRACK_FORWARD, TRACK_BACKWARD, TRACK_GATHER, TRACK_REDUCE, N_TRACKS };
 #define ROWS 4 /* of a track whose operations may be under way together */
 

@@ -2,8 +2,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define COUNTING "0007-counting-rules.md"
 #define FLOOR    "0011-floor-plan.md"
 #define COST     "0013-cost-model.md"
@@ -108,6 +106,14 @@ static const fab_field SPARES_FIELDS[] = {
 };
 static const fab_fields SPARES = VIEW("spares", SPARES_FIELDS, "0007-counting-rules.md");
 
+static const fab_field NEAR_SIZES[] = {
+    FIELD_OF(gpus, near_size.gpus, "GPUs of that fabric."),
+    FIELD_OF(fewer_switches, near_size.fewer_switches, "Switches that it has less than this one."),
+    FIGURE_OF(saved_usd, near_size.saved_usd, "USD", "What it costs less, NICs and cables included."),
+    FIELD_OF(saved_ratio, near_size.saved_ratio, "Part of the dollars per GPU that it saves."),
+};
+static const fab_fields NEAR_SIZE = VIEW("near_size", NEAR_SIZES, "0114-sizes-that-divide.md");
+
 /* --- the fabric --------------------------------------------------------------------------------------------------- */
 
 GIVES(uint64_t, count_cable_ends, 2 * here->counts.cables);
@@ -170,6 +176,10 @@ static const fab_field FABRICS[] = {
              IF(counts.floor.given)),
     SAME_ROW(spares, &SPARES, "What spare servers take beside themselves; missing where that is nothing.",
              IF(spares.is_told)),
+    SAME_ROW(near_size, &NEAR_SIZE,
+             "A number of GPUs, at most 5 % away, whose network costs less, and 5 % or more less per GPU; missing "
+             "where there is none.",
+             IF(near_size.gpus)),
 };
 const fab_fields fab_fabric_fields = TABLE("fabric", FABRICS, COUNTING);
 

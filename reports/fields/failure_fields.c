@@ -5,8 +5,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define MIGRATION "0035-reallocation.md"
 #define OUTCOMES  "0036-outcomes.md"
 #define JOBS      "0030-several-jobs-and-degraded-parts.md"

@@ -3,8 +3,6 @@
 #include "fab/definitions.h"
 #include "result_field.h"
 
-#include <string.h>
-
 bool fab_field_is_required(const fab_field *f) {
     return f->when == FAB_ALWAYS && f->if_type == FAB_FIELD_NONE && f->only == NULL;
 }

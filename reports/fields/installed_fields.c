@@ -4,8 +4,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <inttypes.h>
-
 #define AUDIT     "0040-audit.md"
 #define IMPORTING "0041-import.md"
 

@@ -2,8 +2,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define TIMES     "0028-rates-and-times.md"
 #define ESTIMATED "0111-hashes-of-many-flows.md"
 #define COLLIDING "0009-collisions.md"

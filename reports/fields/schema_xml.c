@@ -3,8 +3,6 @@
 #include "fab/definitions.h"
 #include "result_field.h"
 
-#include <string.h>
-
 static void schema_xml_add_escaped(fab_str *out, const char *text) {
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '<' || *c == '&') {

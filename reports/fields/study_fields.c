@@ -3,8 +3,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define OUTCOMES "0036-outcomes.md"
 #define SUMMARY  "0038-study-summary.md"
 #define MODEL    "0070-failure-model.md"

@@ -3,10 +3,6 @@
 #include "graph_export.h"
 #include "fab/utf8.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 /* A quoted string: what it may not hold is escaped or replaced. */
 static void put_quoted(fab_graph_writer *w, const char *text) {
     (void)fputc('"', w->out);

@@ -2,8 +2,6 @@
  * readers know ("1.2draft"). y grows upwards there. */
 #include "graph_export.h"
 
-#include <inttypes.h>
-
 static const char *const TYPES[] = {
     [FAB_GRAPH_STRING] = "string", [FAB_GRAPH_INTEGER] = "integer", [FAB_GRAPH_DOUBLE] = "double"};
 

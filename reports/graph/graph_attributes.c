@@ -1,9 +1,6 @@
 /* What exports say of nodes and edges: one table row each. */
 #include "graph_export.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 /* When an attribute is there at all. */
 enum {
     ALWAYS = 0,

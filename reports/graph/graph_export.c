@@ -1,11 +1,8 @@
 /* The walk, and what dialects need: texts of numbers, colours. */
 #include "graph_export.h"
 #include "fab/floor_plan.h"
-#include "fab/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 
 #define CACHE_BITS 13

@@ -1,11 +1,7 @@
 /* Nodes that are alike as one, and all cables between two of them as one. Nodes are numbered level by level, within a
  * level by group, those without a group last; edges in the order in which their first cables stand in the fabric. */
 #include "graph_view.h"
-#include "fab/memory.h"
 #include "fab/ranked.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 

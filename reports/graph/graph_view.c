@@ -1,9 +1,6 @@
 /* The graph of a result. The whole view keeps nothing per node or cable: figures are made when they are asked for. */
 #include "graph_view.h"
 #include "fab/floor_plan.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 #define COLLIDED (1 + 1e-9) /* as analysis counts them */
 

@@ -2,8 +2,6 @@
  * name in `label`, no ports, no defaults, one edge per cable. */
 #include "graph_export.h"
 
-#include <inttypes.h>
-
 static const char *const TYPES[] = {
     [FAB_GRAPH_STRING] = "string", [FAB_GRAPH_INTEGER] = "int", [FAB_GRAPH_DOUBLE] = "double"};
 

@@ -3,10 +3,6 @@
  * distances from their wishes under a least gap, which pooling of adjacent violators finds in one pass [Ayer, Brunk,
  * Ewing, Reid, Silverman, Ann. Math. Stat. 26, 1955]. What shares its children thus stands together in its order. */
 #include "layout.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 #define AROUND      170.0F /* of a page: heading, legend */
 #define MOST_SPREAD 3.0F   /* so far apart are rows at most, beside what they are */

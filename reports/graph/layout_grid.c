@@ -3,9 +3,6 @@
  * and the others down, each inside the next. Of any other graph igraph places the switches. */
 #include "layout.h"
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 #define CELL_GAP    26.0F
 #define MOST_PLACED 2000  /* switches of any graph: placing more takes long; they stand in a column */

@@ -5,10 +5,6 @@
 #include "fab/verdict.h"
 #include "report_formats.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 #define LEFT          128.0F /* names of the rows */
 #define RIGHT         24.0F
 #define TOP           112.0F

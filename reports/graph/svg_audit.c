@@ -3,11 +3,6 @@
 #include "svg.h"
 #include "fab/audit.h"
 #include "fab/floor_plan.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define WIDTH       1040.0
 #define MARGIN      24.0

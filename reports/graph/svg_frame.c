@@ -7,9 +7,6 @@
 #include "fab/verdict.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #define SLIDE_WIDTH  1920
 #define SLIDE_HEIGHT 1080
@@ -55,6 +52,9 @@ static const char STYLE[] =
     "  </style>";
 
 #define SHOWN ((size_t)596) /* bytes of a text in a line */
+
+#define HEADING      640  /* the same with its end */
+#define HEADING_LINE 14.0 /* between lines of a text */
 
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
@@ -226,11 +226,20 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
     }
 }
 
-/* The fabric; of loads the engine too, whose all of the picture is: the first that was given. */
+/* The fabric; of loads the engine and the seed too, whose all of the picture is: the first that were given. */
 static void add_title(const fab_svg *svg, const char *name, fab_str *out) {
+    const fab_result *r = svg->w->view->result;
+    const fab_engine_result *drawn = NULL; /* of most seeds: others may need no draw */
     fab_str_add(out, name);
-    if (svg->picture == FAB_PICTURE_LOAD && svg->w->view->n_engines > 0) {
-        fab_str_printf(out, " under %s", svg->w->view->engine[0]);
+    if (svg->picture != FAB_PICTURE_LOAD || svg->w->view->n_engines == 0) {
+        return;
+    }
+    fab_str_printf(out, " under %s", svg->w->view->engine[0]);
+    FAB_EACH(const fab_phase_result, p, r->phases, r->n_phases) {
+        drawn = drawn == NULL || p->engines[0].n_seeds > drawn->n_seeds ? &p->engines[0] : drawn;
+    }
+    if (drawn != NULL && drawn->n_seeds > 1) {
+        fab_str_printf(out, ", seed %" PRIu64 ", the first of %" PRIu64, drawn->seed, drawn->n_seeds);
     }
 }
 
@@ -328,6 +337,22 @@ static void begin_drawing(fab_svg *svg, const char *name) {
     }
 }
 
+/* A text of the heading in two lines, where one does not hold it; returns where the next may stand. */
+static double put_lines(const fab_svg *svg, double y, const fab_str *text) {
+    const double room = fab_svg_room(&svg->page);
+    const char *rest = text->data != NULL ? text->data : "";
+    const size_t length = fab_svg_fit("s", rest, room);
+    char first[HEADING];
+    if (rest[length] != '\0' && length < sizeof first) {
+        FAB_FORMAT(first, "%.*s", (int)length, rest);
+        fab_svg_text(svg->w, 20, y, "s", "start", room, first);
+        rest += length + (rest[length] == ' ');
+        y += HEADING_LINE;
+    }
+    fab_svg_text(svg->w, 20, y, "s", "start", room, rest);
+    return y + HEADING_LINE;
+}
+
 static void put_heading(const fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     FAB_OWNS(fab_str_release) fab_str counts = FAB_STR_INIT;
@@ -350,10 +375,7 @@ static void put_heading(const fab_svg *svg, const char *name) {
     } else {
         fab_svg_text(w, 20, 30, "h", "start", room, title.data != NULL ? title.data : "");
         fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
-        if (traffic.data != NULL) {
-            fab_svg_text(w, 20, 65, "s", "start", room, traffic.data);
-        }
-        fab_svg_text(w, 20, 83, "s", "start", room, bound.data != NULL ? bound.data : "");
+        (void)put_lines(svg, fmax(put_lines(svg, 65, &traffic), 83), &bound);
     }
 }
 

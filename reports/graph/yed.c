@@ -2,8 +2,6 @@
  * a line for every edge. Order and spelling of the parts follow http://www.yworks.com/xml/schema/graphml/1.1/. */
 #include "graph_export.h"
 
-#include <math.h>
-
 static void yed_begin(fab_graph_writer *w) {
     FAB_XML_START(&w->xml, "graphml", "xmlns", "http://graphml.graphdrawing.org/xmlns", "xmlns:y",
                   "http://www.yworks.com/xml/graphml", "xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance",

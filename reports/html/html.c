@@ -1,7 +1,6 @@
 /* The result as one HTML file that needs nothing else: the built asset (web/), and in it a block of data. */
 #include "fab/builtin.h"
 #include "fab/difference.h"
-#include "fab/memory.h"
 #include "fab/save.h"
 #include "fab/sweep.h"
 #include "fab/utf8.h"
@@ -9,8 +8,6 @@
 #include "data/json_text.h"
 #include "graph/svg.h"
 #include "report_formats.h"
-
-#include <inttypes.h>
 
 #define MARK "@FABRISCOPE_" /* TITLE@, CORE@, DATA@ */
 

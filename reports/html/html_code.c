@@ -1,8 +1,4 @@
 #include "html_code.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 #define DIGIT_BITS  5
 #define DIGIT_MASK  31U

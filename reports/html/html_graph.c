@@ -3,8 +3,6 @@
 #include "html_data.h"
 #include "data/json_text.h"
 
-#include <inttypes.h>
-
 #define CABLE_COLUMNS 6 /* cable, lower end, its port, upper end, its port, class */
 
 static void put_count(fab_str *out, const char *key, uint64_t value) {

@@ -1,14 +1,10 @@
 /* What the links carry, in the data block of the HTML report: boundary by boundary, up, then down, in the order of the
  * cables there. */
-#include "fab/memory.h"
 #include "fab/overlay.h"
 #include "fab/study_summary.h"
 #include "html_code.h"
 #include "html_data.h"
 #include "data/json_text.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define PROPORTIONAL 1e-6
 

@@ -4,11 +4,6 @@
 #include "html_data.h"
 #include "data/json_text.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define TICKS 67108864.0 /* of an iteration at most: their differences take few characters */
 

@@ -4,9 +4,6 @@
 #include "html_data.h"
 #include "graph/layout.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #define NODE_COLUMNS 11 /* level, tier, pod, rail, plane, group, nodes, GPUs, first server, x, y */
 
 static int64_t or_none(uint32_t value) {

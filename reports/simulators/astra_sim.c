@@ -8,9 +8,6 @@
  */
 #include "report_formats.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define DIMENSIONS 2
 #define GIGA       1073741824.0 /* bytes: ASTRA-sim's GB are 2^30 */
 

@@ -5,12 +5,6 @@
  */
 #include "report_formats.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
-
 #define TIERS 3
 
 typedef struct figures {

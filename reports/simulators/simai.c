@@ -5,8 +5,6 @@
  */
 #include "report_formats.h"
 
-#include <inttypes.h>
-
 typedef struct writer {
     const fab_fabric *f;
     FILE *out;

@@ -13,11 +13,7 @@
  */
 #include "report_formats.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/xml_writer.h"
-
-#include <inttypes.h>
 
 #define PAD "pad"
 

@@ -4,9 +4,6 @@
 #include "text_sections.h"
 #include "fab/verdict.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define VERDICT_INDENT 12
 
 static void put_origin(fab_page *page, const fab_result *result) {

@@ -1,8 +1,6 @@
 /* Text report: what every change buys, and the best of them together. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-
 /* "+47.9 %", "0.0 %"; where it takes more than twice as long, how much slower it is. */
 static const char *advice_show_percent(fab_page *page, double ratio, bool has_sign) {
     double value = 100 * ratio;

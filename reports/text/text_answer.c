@@ -3,9 +3,6 @@
 
 #include "fab/verdict.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define SAME            5e-4 /* part of a time by which points differ */
 #define MOST_NAMED      3    /* points that are as good as the best; more are counted */
 #define MOST_PAIRS      32   /* queue pairs that are advised (--advise) */
@@ -405,13 +402,13 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
         const double longer_s = tapered_time(&p->engines[e]) - least_s;
         const double chance = fab_sweep_chance(&p->engines[e], &least->engines[e]);
         const bool is_told = fabs(longer_s) >= fmax(SAME, chance) * least_s;
-        fab_page_say(page, "%s %s takes %s%s and saves %s%s",
-                     is_first ? fab_show(page, "%snstead of %s%s,",
+        fab_page_say(page, "%s %s%s takes %s%s and saves %s%s",
+                     is_first ? fab_show(page, "%snstead of %s%s%s,",
                                          fab_sweep_is_one_draw(&least->engines[e]) ? "By this draw, i" : "I",
-                                         answer_point(page, s, least),
+                                         answer_point(page, s, least), fab_text_as_built(page, least),
                                          least->engines[e].all_jobs_s > 0 ? ", for all jobs together" : "")
                               : ";",
-                     answer_point(page, s, p),
+                     answer_point(page, s, p), fab_text_as_built(page, p),
                      is_told ? fab_show(page, "%s (%.3g %%) ", fab_show_time(page, fabs(longer_s)),
                                         100 * fabs(longer_s) / least_s)
                              : "",
@@ -454,16 +451,18 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
     }
 }
 
-/* What leaves it open who is faster, and how much more of it would tell. */
-static const char *answer_chance(fab_page *page, const fab_sweep *s, const extremes *x, size_t e, double apart) {
+/* What leaves it open who is faster, and how much more of it would tell as little as the model is exact. */
+static const char *answer_chance(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     const fab_sweep_engine *of[] = {&x->best->engines[e], &x->worst->engines[e]};
     const bool has_histories = s->scenarios[0] != '\0';
     const uint64_t n = has_histories ? 1 : of[of[1]->is_drawn]->n_seeds;
-    const uint64_t needed = fab_stat_needed(n, apart, fab_sweep_chance(of[1], of[0]));
-    const char *tells = has_histories ? "these seeds and histories tell (%s--seeds, more histories)" : "seeds make%s";
-    const char *more =
-        has_histories ? "about %" PRIu64 " times as many would: " : " (about --seeds %" PRIu64 " would tell)";
-    return fab_show(page, tells, needed > n ? fab_show(page, more, needed) : "");
+    const double chance = fab_sweep_chance(of[1], of[0]);
+    const uint64_t needed = fab_stat_needed(n, FAB_EVEN_RATIO, chance);
+    const char *more = has_histories ? " (about %" PRIu64 " times as many leave %.0f %%: --seeds, more histories)"
+                                     : " (about --seeds %" PRIu64 " leave %.0f %%)";
+    return fab_show(page, "the %.2g %% that %s leave open%s", 100 * chance,
+                    has_histories ? "these seeds and histories" : fab_show_counted(page, n, "seed", "seeds"),
+                    needed > n ? fab_show(page, more, needed, 100 * FAB_EVEN_RATIO) : "");
 }
 
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
@@ -480,7 +479,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         fab_page_say(page, "%s take the same, %s", all, fab_text_speed(page, fast));
     } else if (x.n_even + 1 == x.n) {
         fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than %s", all, fab_text_speed(page, fast),
-                     100 * (margin - 1), answer_chance(page, s, &x, e, margin - 1));
+                     100 * (margin - 1), answer_chance(page, s, &x, e));
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
                      answer_even(page, s, &x, e), fab_text_speed(page, fast), answer_point(page, s, x.worst), margin,

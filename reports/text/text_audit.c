@@ -2,9 +2,6 @@
 #include "fab/audit.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MOST_SHOWN 60 /* findings; all of them are in JSON and CSV */
 
 static void audit_put_kinds(fab_page *page, const fab_audit *a) {

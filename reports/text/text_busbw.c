@@ -3,9 +3,6 @@
 
 #include "fab/busbw.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 static const char *show_bandwidth(fab_page *page, double bytes_per_s) {
     return fab_show(page, "%.2f", bytes_per_s / 1e9);
 }

@@ -3,9 +3,6 @@
 #include "fab/verdict.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MOST_ROWS        32 /* more jobs or pairs than that: those that lose most */
 #define MOST_WITH_PHASES 4  /* more jobs than that: pairs have a row each, not a table */
 #define MOST_PARTS       4  /* jobs that are named at a link */

@@ -1,5 +1,4 @@
 /* Text report: what designs cost, one by one and side by side. */
-#include "fab/memory.h"
 #include "text_sections.h"
 
 #define BAR_CELLS   16 /* at most */

@@ -2,9 +2,6 @@
 #include "fab/difference.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define LINKS_SHOWN  3
 #define FLOWS_SHOWN  4 /* on a link */
 #define CABLES_SHOWN 10

@@ -2,9 +2,6 @@
 #include "data/result_walk.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define SHOWN_LINKS 3
 #define SHOWN_FLOWS 3
 
@@ -113,7 +110,7 @@ static void engine_put_limits(fab_page *page, const fab_engine_result *e) {
     fab_page_say(page, "The fullest network link takes %s for its bytes%s.",
                  fab_show_time(page, e->busiest_link_s.mean), mean);
     if (e->has_gap && gap < 5e-5) {
-        fab_page_say(page, " No routing over shortest paths has a less full one.");
+        fab_page_say(page, " No routing over shortest paths offers its fullest one less.");
     } else if (e->has_gap) {
         const char *more = gap > 1 ? fab_show(page, "x%.3g as full as", 1 + gap)
                                    : fab_show(page, "%.*f %% fuller than", gap < 0.1 ? 2 : 0, 100 * gap);

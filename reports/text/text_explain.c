@@ -1,9 +1,6 @@
 /* Text report: who contends for a link, and the decisions that brought them there. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define SHOWN_FLOWS 20
 #define SHOWN_PATHS 4 /* of a flow */
 

@@ -1,9 +1,6 @@
 /* Text report: what a fabric is made of and what it costs. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
         fab_text_notef(
@@ -116,18 +113,6 @@ static void fabric_put_scaleup(fab_page *page, const fab_fabric_result *f) {
     }
 }
 
-/* Tapers above the top tier: a value the user gave and the fabric has no place for. */
-static void fabric_put_unused_tapers(fab_page *page, const fab_fabric_result *f) {
-    for (uint64_t t = f->counts.tiers; t > 0 && t <= FAB_MAX_TIERS; t++) {
-        double taper = f->spec.tier[t - 1].taper;
-        if (taper != 1) {
-            fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
-                           "Not used: taper %s above tier %" PRIu64 "; the fabric has %" PRIu64 " tier%s.",
-                           fab_show_taper(page, taper), t, f->counts.tiers, fab_plural(f->counts.tiers));
-        }
-    }
-}
-
 static void fabric_put_spares(fab_page *page, const fab_fabric_result *f) {
     const fab_spares *s = &f->spares;
     const char *servers = fab_show_counted(page, s->servers, "spare server", "spare servers");
@@ -146,6 +131,18 @@ static void fabric_put_spares(fab_page *page, const fab_fabric_result *f) {
                        servers, s->servers == 1 ? "s" : "",
                        fab_show_counted(page, s->more_switches, "switch", "switches"),
                        s->more_tiers > 0 ? ", and a tier" : "", fab_show_money(page, s->more_usd));
+    }
+}
+
+static void fabric_put_near_size(fab_page *page, const fab_fabric_result *f) {
+    const fab_near_size *n = &f->near_size;
+    if (n->gpus > 0) {
+        const bool is_less = n->gpus < f->counts.gpus;
+        const uint64_t apart = is_less ? f->counts.gpus - n->gpus : n->gpus - f->counts.gpus;
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s GPUs, %s %s, take %s fewer: %s less in all, %.2g %% less per GPU.",
+                       fab_show_count(page, n->gpus), fab_show_count(page, apart), is_less ? "fewer" : "more",
+                       fab_show_counted(page, n->fewer_switches, "switch", "switches"),
+                       fab_show_money(page, n->saved_usd), 100 * n->saved_ratio);
     }
 }
 
@@ -174,8 +171,8 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page, is_tree ? "down/up: ports used per switch (mean); taper as built; cables: below the tier"
                                 : "down/up: ports in use per switch (mean), to NICs and to other switches");
-    fabric_put_unused_tapers(page, f);
     fabric_put_spares(page, f);
+    fabric_put_near_size(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
         if (isnan(f->bisection_ratio)) {

@@ -3,9 +3,6 @@
 #include "fab/degradation.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MOST_POLICIES 8
 
 static void failures_put_failed(fab_page *page, const fab_failures *f) {

@@ -1,8 +1,6 @@
 /* Text report: what was found in a file, what was left out, what is assumed. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-
 #define NOTES_SHOWN 5
 
 static void import_put_servers(fab_page *page, const fab_imported *in) {

@@ -1,9 +1,6 @@
 /* Text report: seconds per iteration and what they are made of, memory, tokens and dollars. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 static const char *iteration_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show_percent(page, part) : "-";
 }

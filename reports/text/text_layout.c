@@ -3,7 +3,6 @@
 #include "fab/utf8.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 void fab_page_init(fab_page *page, const fab_report_style *style) {
     memset(page, 0, sizeof *page);

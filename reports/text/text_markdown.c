@@ -2,7 +2,6 @@
 #include "fab/utf8.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* Blanks within, but none at the ends and no two beside each other. */
 static void markdown_add(fab_str *out, const char *text) {

@@ -2,8 +2,6 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
-#include <string.h>
-
 static void mix_put_designs(fab_page *page, const fab_mix *m) {
     fab_text_heading(page, "FABRICS", NULL);
     for (size_t i = 0; i < m->n_designs; i++) {

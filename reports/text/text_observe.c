@@ -2,8 +2,6 @@
 #include "fab/observe.h"
 #include "text_sections.h"
 
-#include <inttypes.h>
-
 #define MANY_OFF   0.1 /* of the links: no fault makes so many deviate */
 #define MOST_LOADS 10  /* of links; all of them are in JSON and CSV */
 

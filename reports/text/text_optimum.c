@@ -3,9 +3,6 @@
 
 #include "fab/verdict.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MAX_FRONT_ROWS 20
 #define LEVEL          0.0005 /* half of what a digit after the point tells of a percentage */
 

@@ -1,7 +1,6 @@
 /* Text report: what each phase of the traffic asks of the fabric, and what the design alone makes of it. */
 #include "text_sections.h"
 
-#include <string.h>
 #include <ctype.h>
 
 #define SAME_LOAD 1e-6 /* part of a load by which links are alike */

@@ -1,8 +1,6 @@
 /* Text report: the best and the worst placement that a search found. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-
 #define SAME   5e-4 /* part of a time that three digits do not show */
 #define LITTLE 1e-3 /* part of it that is no gain over other seeds */
 

@@ -1,8 +1,6 @@
 /* Text report: how a job is best run, and why nothing is faster. */
 #include "text_sections.h"
 
-#include <inttypes.h>
-
 static const char *plan_show_part(fab_page *page, double part) {
     return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";
 }

@@ -2,8 +2,6 @@
 #include "fab/published.h"
 #include "text_sections.h"
 
-#include <string.h>
-
 /* Where the unit is no prefix to choose, it stands with the published figure alone. */
 static const char *published_show(fab_page *page, double value, const char *unit, bool has_unit) {
     static const struct {

@@ -64,6 +64,8 @@ void fab_text_compare(fab_page *page, const fab_sweep *sweep);
 /** Compared designs under an engine: their cost by GPU hours, and of ownership. */
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Of tapers that are varied or compared: how many servers share a leaf, and whether their groups straddle leaves. */
+/** " (2.67 as built)" of a point whose tapers do not divide what is there; else empty. */
+const char *fab_text_as_built(fab_page *page, const fab_sweep_point *point);
 void fab_text_leaves_of_points(fab_page *page, const fab_sweep *sweep);
 /** What failures leave at every point under an engine; only where the sweep has scenarios. */
 void fab_text_failures_of_points(fab_page *page, const fab_sweep *sweep, size_t engine);

@@ -1,6 +1,5 @@
 /* Tables of the text report. */
 #include "text_markdown.h"
-#include "fab/memory.h"
 
 #include <stdarg.h>
 

@@ -1,8 +1,6 @@
 /* Text report: the phases of traffic before anything is routed, and what a job keeps on a GPU. */
 #include "text_sections.h"
 
-#include <string.h>
-
 static void traffic_put_phases(fab_page *page, const fab_traffic *traffic) {
     static const fab_column COLUMNS[] = {{.heading = "Phase", .is_left = true},
                                          {.heading = "Collective", .is_left = true},

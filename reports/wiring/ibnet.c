@@ -3,9 +3,6 @@
 #include "fab/ib_names.h"
 #include "report_formats.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #define RATE_SIZE 16
 
 typedef struct ibnet {

@@ -1,11 +1,9 @@
 /* Patch plan. What cables of one class have in common is formatted once; rows are streamed. */
 #include "fab/prices.h"
 #include "fab/patch.h"
-#include "fab/memory.h"
 #include "fab/units.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 typedef struct writer {
     const fab_patch *patch;

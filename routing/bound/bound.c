@@ -1,8 +1,6 @@
 /* The optimum between a routing and a certificate: what the methods share, and which one is used. */
 #include "bound_internal.h"
 
-#include "fab/memory.h"
-
 #define BITS 8.0
 
 /* Certificates that need no search: cuts. Whatever leaves a set of switches has to share the links that leave it. */

@@ -12,7 +12,6 @@
  * Rates and capacities are in units of the fastest trunk. The prices of the trunk rows are the certificate. */
 #include "bound_internal.h"
 #include "next_hops/next_hop_rows.h"
-#include "fab/memory.h"
 #include "fab/solve.h"
 
 #define MOST_STEPS 30000 /* of the simplex method, before the approximation is asked instead */

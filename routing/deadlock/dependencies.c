@@ -1,5 +1,4 @@
 #include "fab/dependencies.h"
-#include "fab/memory.h"
 
 static size_t words_of(uint32_t n) {
     return ((size_t)n + 63) / 64;

@@ -9,7 +9,6 @@
  * kept: what may follow what at the first switch of a class holds for all of them, link class by link class. */
 #include "fab/dependencies.h"
 #include "next_hops/next_hop_rows.h"
-#include "fab/memory.h"
 #include "next_hops/leaf_sets.h"
 
 #define BLOCK 64

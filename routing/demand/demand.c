@@ -4,7 +4,6 @@
  * share a scale-up domain with, see demand_all.c. */
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
-#include "fab/memory.h"
 #include "fab/ranked.h"
 #include "walk/host_segments.h"
 

@@ -10,10 +10,6 @@
  * on one rail: groups are those of a rail. */
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 /* A GPU as a source or as a destination. */
 typedef struct end {

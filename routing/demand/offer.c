@@ -1,9 +1,5 @@
 /* Offered rates: what flows ask of the network. */
 #include "demand.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 uint64_t fab_all_leaving(const fab_fabric *f, const fab_ports *ports, const fab_all_to_all *all, uint64_t *out_bytes) {
     const uint32_t size = fab_all_group(all);

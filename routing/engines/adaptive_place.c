@@ -1,9 +1,6 @@
 /* Where parts go under engine adaptive: see engine_adaptive.c. */
 #include "adaptive.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
-
-#include <math.h>
 
 #define BLOCK 64 /* parts at a time */
 

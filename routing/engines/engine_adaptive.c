@@ -10,11 +10,8 @@
 #include "adaptive.h"
 #include "demand/demand.h"
 #include "engines.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 #include "walk/host_segments.h"
-
-#include <inttypes.h>
 
 #define MOST_PATHS   (UINT64_C(1) << 24) /* each is placed and kept on its own */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */

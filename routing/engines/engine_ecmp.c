@@ -7,7 +7,6 @@
 #include "engines.h"
 #include "fab/choices.h"
 #include "fab/hash.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/units.h"
 

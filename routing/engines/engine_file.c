@@ -1,7 +1,6 @@
 /* file: forwarding tables as fab_tables_write or a subnet manager writes them. One next hop per destination is
  * followed; groups are split by their weights, evenly without. */
 #include "engines.h"
-#include "fab/memory.h"
 #include "split/split_rule.h"
 #include "tables/tables_read.h"
 

@@ -2,7 +2,6 @@
  * hand. What a routing could reach at best, not what switches do. */
 #include "engines.h"
 #include "fab/bound.h"
-#include "fab/memory.h"
 #include "split/split_rule.h"
 
 enum { OPTIMAL_METHOD }; /* options, as in the table; those of reordering follow */
@@ -57,7 +56,8 @@ static const fab_engine_option OPTIONS[] = {
 
 const fab_engine fab_engine_optimal = {
     .name = "optimal",
-    .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound",
+    .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound of loads, not of "
+               "times",
     .options = OPTIONS,
     .on_loss = FAB_LOSS_RECONVERGE,
     .reorders = true,

@@ -6,7 +6,6 @@
  * goes down over the cable of a trunk that mirrors the one up. Above, the slice has its spines to itself already: there
  * the digit of the destination's number decides, as under D-mod-K. */
 #include "engines.h"
-#include "fab/memory.h"
 
 typedef struct place {
     uint32_t slice;

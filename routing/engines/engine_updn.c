@@ -8,8 +8,6 @@
  * by a shortest descent; only the others climb, towards the nearest such switch counted to the end of the route. Of
  * equally short ways the destination's number takes one, by the digit that D-mod-K would use. */
 #include "engines.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "tables/forwarding.h"
 #include "next_hops/leaf_sets.h"
 

@@ -1,13 +1,10 @@
 /* The table of engines, and a router from its text. */
 #include "engines.h"
 #include "fab/choices.h"
-#include "fab/memory.h"
 #include "fab/multiversion.h"
 #include "fab/units.h"
 #include "split/split_rule.h"
 #include "tables/tables_read.h"
-
-#include <inttypes.h>
 
 /* clang-format off */
 const fab_engine *const fab_engines[] = {

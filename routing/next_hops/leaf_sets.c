@@ -2,7 +2,6 @@
  * that have a link to it, so that work is done only where leaves are reached; what is touched is small enough to stay
  * in the cache, whatever the size of the fabric. */
 #include "leaf_sets.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 
 typedef struct search {

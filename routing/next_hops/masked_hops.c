@@ -12,7 +12,6 @@
  * What is gone is listed at the tails of the links, so that a look-up need not ask every head. Not at tails where no
  * path begins and that have lost the same leaves themselves: nobody who goes there comes by. */
 #include "masked.h"
-#include "fab/memory.h"
 
 #define FAR UINT16_MAX
 

@@ -6,7 +6,6 @@
  * links of the switch, so that switches of a kind have the same lists; a row is cut into chunks of 64 leaves, because
  * what tells switches apart is mostly a few chunks. */
 #include "next_hop_rows.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 #include "port_patterns.h"
 

@@ -4,7 +4,6 @@
  * remembered, as in fabrics without order, all are forgotten: a pattern that is met again is made again, with the same
  * lists. */
 #include "port_patterns.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 
 #define MOST_PATTERNS 4096

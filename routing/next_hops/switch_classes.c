@@ -2,8 +2,6 @@
  * another by the colours that its cables lead to. Rounds go by sums of hashes; what comes out is checked cable by
  * cable, so that chance decides nothing. */
 #include "next_hop_rows.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "leaf_sets.h"
 

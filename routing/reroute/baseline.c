@@ -1,10 +1,8 @@
 /* A phase on the healthy fabric: routes, loads, and who crosses which link. */
 #include "baseline.h"
-#include "fab/memory.h"
 #include "fab/ranked.h"
 
 #include <float.h>
-#include <math.h>
 
 #define MOST_PATHS (UINT32_C(1) << 31)
 #define CACHE_LINE 64

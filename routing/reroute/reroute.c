@@ -5,7 +5,6 @@
  * leaves concerned, or, where the switches are no transit, all paths to the leaf, which begin there. Paths that are
  * looked at for nothing keep their route. */
 #include "baseline.h"
-#include "fab/memory.h"
 
 fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *err) {
     size_t n_links = b->fabric->n_links;

@@ -2,10 +2,7 @@
  * hops that are built anew, for the flows that still have a way. */
 #include "baseline.h"
 #include "demand/demand.h"
-#include "fab/memory.h"
 #include "split/split_rule.h"
-
-#include <inttypes.h>
 
 /* --- phases of other flows ---------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* What paths that move do to the loads. */
 #include "baseline.h"
-#include "fab/memory.h"
 
 #define AHEAD 16 /* loads that are asked for before they are needed */
 

@@ -5,10 +5,7 @@
  * Where a flow enters or leaves a scale-up domain, or is relayed by another GPU, flows that stay offer something
  * else too: then everything is computed again. */
 #include "engines/engines.h"
-#include "fab/memory.h"
 #include "baseline.h"
-
-#include <math.h>
 
 #define SLACK 1e-9 /* of bytes that are the same */
 

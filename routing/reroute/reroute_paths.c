@@ -1,7 +1,6 @@
 /* Many paths under a mask, a hop at a time: engines whose choices are values modulo groups. */
 #include "baseline.h"
 #include "engines/engines.h"
-#include "fab/memory.h"
 
 #define MOST_AT_ONCE 64 /* members of a group that are gone, by formula */
 

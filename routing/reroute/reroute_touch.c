@@ -1,8 +1,6 @@
 /* Which paths a mask touches, and from which hop on: found from the links, by an index of who crosses them. */
 #include "baseline.h"
 
-#include <string.h>
-
 #define DEAD_AT_ONCE 64
 
 /* Paths of crossings first ... last - 1, to leaves in the set `only`; NULL: to all. */

@@ -1,7 +1,6 @@
 /* A path under a mask, by what its engine says at every switch. */
 #include "baseline.h"
 #include "engines/engines.h"
-#include "fab/memory.h"
 
 static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
     const fab_router *router = &r->masked;

@@ -5,10 +5,7 @@
  * distance t - 1: distances come out of the tables without another search. Entries whose groups lead to the same
  * switches over the same capacities form a run: what they pass on is summed first and handed to the next hops once. */
 #include "dag.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
-
-#include <math.h>
 
 _Static_assert(FAB_BLOCK_LEAVES == FAB_CHUNK_LEAVES, "a block is a chunk of the tables");
 

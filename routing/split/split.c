@@ -1,7 +1,6 @@
 /* Loads and folds of a demand: block by block of 64 destination leaves, the pairs into rows of a value per leaf, a pass
  * over the block's runs, and the result back to links or pairs. See src/doc/adr/0018-splitting.md. */
 #include "split_pass.h"
-#include "fab/memory.h"
 
 #define SOURCES 256 /* at a time, so that their rows stay in a cache while they are filled */
 

@@ -3,7 +3,6 @@
 #include "fab/split_pairs.h"
 #include "dag.h"
 #include "split_rule.h"
-#include "fab/memory.h"
 
 struct fab_pair_walk {
     const fab_fabric *fabric;

@@ -7,8 +7,6 @@
 #include "split_pass.h"
 #include "fab/multiversion.h"
 
-#include <string.h>
-
 #define FAB_ALL_LEAVES (~UINT64_C(0))
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */

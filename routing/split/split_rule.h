@@ -3,8 +3,6 @@
 
 #include "fab/split.h"
 
-#include <math.h>
-
 /** How a switch splits what it holds for destination leaf d over its minimal next hops. */
 typedef enum fab_split_rule {
     FAB_SPLIT_EQUAL,    /**< evenly over links */

@@ -1,8 +1,6 @@
 /* Splitting by given shares: small fabrics, leaf by leaf. */
 #include "split_rows.h"
 
-#include "fab/memory.h"
-
 /* Shares of the next hops of an entry towards destination k of the block. */
 static const double *shares_of(const fab_pass *p, uint64_t k) {
     return p->share + k * p->dag->fabric->n_links;

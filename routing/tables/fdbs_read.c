@@ -5,9 +5,6 @@
  * ibutils, and dumps that the tools reading them cite. */
 #include "tables_read.h"
 #include "fab/ib_names.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 #define HEAD   "osm_ucast_mgr_dump_ucast_routes:"
 #define SWITCH UINT32_MAX /* owner of the LID of a switch itself */

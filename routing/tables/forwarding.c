@@ -1,5 +1,4 @@
 #include "forwarding.h"
-#include "fab/memory.h"
 
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) {
     fab_forwarding t = {.n_destinations = router->next_hops->n_leaves * router->port_stride};

@@ -1,5 +1,4 @@
 #include "tables_read.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 
 fab_status fab_group_builder_init(const fab_fabric *fabric, uint32_t n_leaves, fab_group_builder *out, fab_error *err) {

@@ -1,7 +1,6 @@
 /* Depth-first search along next hops: a switch is appended when all of its next hops are. */
 #include "hop_order.h"
 #include "next_hops/next_hop_rows.h"
-#include "fab/memory.h"
 
 enum { UNSEEN, OPEN, DONE };
 

@@ -2,9 +2,6 @@
  * subnets may be read one after the other although each counts its LIDs from 1. */
 #include "tables_read.h"
 #include "fab/ib_names.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 /* --- ports and next hops, of any reader --- */
 

@@ -1,11 +1,9 @@
 /* Forwarding tables as opensm dumps them. Its engine `file` finds switches and adapters by GUID. */
 #include "engines/engines.h"
 #include "fab/ib_names.h"
-#include "fab/memory.h"
 #include "fab/tables.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 typedef struct writer {
     const fab_router *router;

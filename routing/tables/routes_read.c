@@ -6,8 +6,6 @@
 #include "fab/box_files.h"
 #include "fab/fabric_parse.h"
 #include "fab/json_read.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 
 #include <arpa/inet.h>
 

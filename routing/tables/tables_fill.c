@@ -1,6 +1,5 @@
 /* Forwarding tables in memory: an entry for every switch and port of a leaf. */
 #include "engines/engines.h"
-#include "fab/memory.h"
 #include "fab/tables.h"
 
 /* Ports of leaves that NICs are plugged into, by leaf. */

@@ -4,11 +4,8 @@
 #include "engines/engines.h"
 #include "fab/box_files.h"
 #include "fab/fabric_parse.h"
-#include "fab/memory.h"
 #include "fab/split.h"
 #include "hop_order.h"
-
-#include <math.h>
 
 /* Last entry that was a group: most lines of a switch repeat it. */
 typedef struct last_group {

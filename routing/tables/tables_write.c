@@ -1,12 +1,10 @@
 /* Forwarding tables as text. */
 #include "engines/engines.h"
-#include "fab/memory.h"
 #include "split/split_rule.h"
 #include "fab/tables.h"
 #include "hop_order.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 typedef struct writer {
     const fab_router *router;

@@ -1,6 +1,5 @@
 #include "fab/explain.h"
 #include "engines/engines.h"
-#include "fab/memory.h"
 #include "host_segments.h"
 
 FAB_RELEASES(fab_explained_path_release, fab_explained_path, link, decision);

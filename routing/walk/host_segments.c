@@ -1,5 +1,4 @@
 #include "host_segments.h"
-#include "fab/memory.h"
 #include "fab/offer.h"
 #include "next_hops/next_hop_rows.h"
 

@@ -1,6 +1,5 @@
 /* Walks every flow of a phase, hop by hop, through the next-hop tables; the engine decides at each switch. */
 #include "engines/engines.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 #include "walk.h"
 

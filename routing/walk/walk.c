@@ -2,8 +2,6 @@
 #include "walk.h"
 #include "engines/engines.h"
 
-#include <string.h>
-
 fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
     const fab_fabric *f = router->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];

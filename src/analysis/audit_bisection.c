@@ -6,13 +6,7 @@
 
 #include "fab/ib_names.h"
 #include "fab/installed.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/str.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 typedef enum half { HALF_NONE, HALF_FIRST, HALF_SECOND } half;
 

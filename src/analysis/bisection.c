@@ -1,11 +1,7 @@
 /* Minimum cut between two halves of the servers, as a maximum flow over switches: parallel cables are merged, and the
  * NICs of a leaf are one source or sink edge with their summed rate. Rates are whole bit/s, so the cut is exact. */
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "max_flow.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 static fab_status bisect(const fab_fabric *f, double *out_bps, fab_flow_proof *proof, fab_error *err) {
     fab_flow_edges edges = {.n = 0};

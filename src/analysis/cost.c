@@ -1,10 +1,7 @@
 /* Bill of materials from counts and a price book. */
 #include "fab/prices.h"
-#include "fab/memory.h"
 #include "fab/analysis.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 typedef struct bill {
     const fab_fabric_spec *spec;

@@ -1,10 +1,6 @@
 /* Routes the flows of a phase, chunk by chunk, and keeps those that cross a link; then walks the kept paths again,
  * asking why at every switch. */
 #include "fab/explanation.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 #define CHUNK 65536 /* flows routed at a time */
 

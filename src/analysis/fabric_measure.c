@@ -2,7 +2,6 @@
 #include "fab/prices.h"
 #include "fab/design.h"
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/next_hops.h"
 
 /* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
@@ -62,6 +61,38 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
     return FAB_OK;
 }
 
+#define NEAR_SIZE  20 /* one part in so many of the GPUs, and of the dollars of each */
+#define MOST_SIZES 64 /* that are tried on each side */
+
+fab_status fab_near_size_find(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices,
+                              double total_usd, fab_near_size *out, fab_error *err) {
+    const uint64_t unit = spec->domain > spec->gpus_per_server ? spec->domain : spec->gpus_per_server;
+    const uint64_t n_units = unit > 0 ? spec->gpus / NEAR_SIZE / unit : 0;
+    const uint64_t step = unit * (n_units / MOST_SIZES + 1);
+    double best_usd = total_usd / (double)spec->gpus * (1 - 1.0 / NEAR_SIZE);
+    const bool is_chosen = strcmp(spec->family, "installed") != 0 && spec->k == 0 && spec->xgft.height == 0;
+    *out = (fab_near_size){.gpus = 0};
+    if (!is_chosen || counts->wiring != FAB_WIRING_TREE || counts->tiers < 2 || n_units == 0) {
+        return FAB_OK;
+    }
+    FAB_OWNED_NEW(fab_counts, other, 1, err);
+    FAB_OWNED_NEW(fab_cost, cost, 1, err);
+    fab_fabric_spec near = *spec;
+    const uint64_t least = spec->gpus - n_units * unit;
+    for (near.gpus = least + (spec->gpus - least) % step; near.gpus <= spec->gpus + n_units * unit; near.gpus += step) {
+        const bool is_priced = near.gpus != spec->gpus && spares_price(near, prices, other, cost);
+        if (is_priced && cost->total_usd < total_usd && cost->total_usd / (double)near.gpus < best_usd &&
+            other->switches < counts->switches) {
+            best_usd = cost->total_usd / (double)near.gpus;
+            *out = (fab_near_size){.gpus = near.gpus,
+                                   .fewer_switches = counts->switches - other->switches,
+                                   .saved_usd = total_usd - cost->total_usd,
+                                   .saved_ratio = 1 - best_usd * (double)spec->gpus / total_usd};
+        }
+    }
+    return FAB_OK;
+}
+
 /* Switches that split evenly over next hops fill the trunk that lacks a cable first. */
 static fab_status compare_trunks(const fab_fabric *f, bool *out, fab_error *err) {
     FAB_OWNED double *trunk_bps = NULL;
@@ -87,6 +118,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_PASS(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_PASS(fab_spares_measure(&out->spec, prices, &out->spares, err));
+    FAB_PASS(fab_near_size_find(&out->spec, &out->counts, prices, out->cost.total_usd, &out->near_size, err));
     FAB_PASS(compare_trunks(graph, &out->trunks_differ, err));
     FAB_PASS(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);

@@ -1,7 +1,6 @@
 #include "fab/analysis.h"
 
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
 
 static fab_status count_components(const fab_fabric *f, uint32_t first_node, uint32_t *out, fab_error *err) {
     FAB_OWNS(fab_edges_release) fab_edges edges = {.n = 0};

@@ -1,6 +1,4 @@
 #include "fab/analysis.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 
 /* Parents of a switch of tier t: distinct upper ends of its uplinks. Uplinks to one parent are not adjacent by port, so

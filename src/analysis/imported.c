@@ -3,9 +3,7 @@
 #include "fab/str.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 double fab_imported_rate(const fab_imported *in, uint32_t boundary) {
     return in->spec->tier[boundary - 1].port_bps;

@@ -2,11 +2,6 @@
  * first. */
 #include "max_flow.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 #define NO_LEVEL UINT32_MAX
 
 typedef struct arc {

@@ -1,9 +1,7 @@
 /** Maximum flow in whole numbers, so that a cut is exact. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 typedef struct fab_flow_edge {
     uint32_t tail, head;

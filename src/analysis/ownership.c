@@ -2,7 +2,6 @@
 #include "fab/ownership.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/prices.h"
 
 #define HOURS_PER_YEAR (365.0 * 24)

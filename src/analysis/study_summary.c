@@ -1,7 +1,5 @@
 #include "fab/study_summary.h"
 
-#include "fab/memory.h"
-
 const double fab_study_edges[FAB_STUDY_BINS - 1] = {1.001, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10};
 
 void fab_study_summary_free(fab_study_summary *summary) {

@@ -1,8 +1,5 @@
 #include "fab/analysis.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The value of an option of the engine, as it was said or as it is by default. */
 static const char *option_text(const fab_engine_spec *engine, const char *key, size_t *out_n) {
     const fab_engine_option *option = fab_engine_of(engine).options;

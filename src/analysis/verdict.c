@@ -104,31 +104,54 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 
 typedef struct part {
     const char *name;
-    double seconds;
+    double size; /* seconds, or a factor */
 } part;
 
-FAB_ORDER_KEYS(longer_part, part, FAB_ORDER(b->seconds, a->seconds));
+FAB_ORDER_KEYS(larger_part, part, FAB_ORDER(b->size, a->size));
 
-/* What holds most flows of a phase; of taper and hash, which multiply, the larger factor. */
+/* What a collision factor is the product of. */
+typedef struct verdict_factors {
+    double taper, trunks, hash;
+} verdict_factors;
+
+/* Of one draw the factors are those of the worst link; of several their mean is divided by what no routing escapes. */
+static verdict_factors verdict_factors_of(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e) {
+    const bool is_of_link = e->n_seeds <= 1 && e->n_hot > 0 && e->hot[0].taper_factor > 0;
+    const double taper = is_of_link ? e->hot[0].taper_factor : fmax(p->max_cut_factor, 1);
+    const double cut = fmin(fmax(p->max_cut_factor, 1), taper); /* that any routing has */
+    const bool is_uneven = r->fabrics[0].trunks_differ && taper > cut * (1 + VERDICT_MARGIN);
+    return (verdict_factors){is_uneven ? cut : taper, is_uneven ? taper / cut : 1,
+                             is_of_link ? e->hot[0].hash_factor : e->max_collision_factor.mean / taper};
+}
+
+/* "hash collisions x1.90 (taper x1.76)": the factors of the worst link, the largest first; of one its name. */
+static const char *limit_of_link(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e,
+                                 char room[VERDICT_NAME]) {
+    const verdict_factors f = verdict_factors_of(r, p, e);
+    part parts[] = {{"taper", f.taper}, {"unequal trunks", f.trunks}, {"hash collisions", f.hash}};
+    size_t n = 0;
+    qsort(parts, FAB_N_OF(parts), sizeof parts[0], larger_part);
+    while (n < FAB_N_OF(parts) && parts[n].size > 1 + VERDICT_MARGIN) {
+        n++;
+    }
+    room[0] = '\0';
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        fab_append(room, VERDICT_NAME, "%s%s x%.2f", i == 0 ? "" : i == 1 ? " (" : ", ", parts[i].name, parts[i].size);
+    }
+    fab_append(room, VERDICT_NAME, "%s", n > 1 ? ")" : parts[0].name);
+    return room;
+}
+
+/* What holds most flows of a phase. */
 static const char *limit_of_phase(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e,
                                   char room[VERDICT_NAME]) {
-    const bool is_uneven = r->fabrics[0].trunks_differ && strncmp(e->label, "spray", 5) == 0;
-    const char *collisions = is_uneven ? "unequal trunks" : "hash collisions";
-    const double hash = p->max_cut_factor > 0 ? e->max_collision_factor.mean / p->max_cut_factor : 0;
     double nic = 0;
     double fabric = 0;
     for (size_t i = 0; i < e->n_tiers; i++) {
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
-        if (p->max_cut_factor > VERDICT_FULL && hash > 1 + VERDICT_MARGIN) {
-            const bool is_hash = hash > p->max_cut_factor;
-            (void)snprintf(room, VERDICT_NAME, "%s x%.2f (%s x%.2f)", is_hash ? collisions : "taper",
-                           is_hash ? hash : p->max_cut_factor, is_hash ? "taper" : collisions,
-                           is_hash ? p->max_cut_factor : hash);
-            return room;
-        }
-        return p->max_cut_factor > VERDICT_FULL     ? "taper"
+        return p->max_cut_factor > VERDICT_FULL     ? limit_of_link(r, p, e, room)
                : p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
                                                     : "collisions";
     }
@@ -153,9 +176,9 @@ static void bound_add_seconds(char *out, const fab_iteration *it) {
 /* ": data-parallel exchange 38 %, tensor exchange 15 %" */
 static void bound_add_parts(char *out, part *parts, size_t n, double time_s) {
     const char *between = ": ";
-    qsort(parts, n, sizeof parts[0], longer_part);
-    for (size_t i = 0; i < n && parts[i].seconds > 0.005 * time_s; i++) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s %.0f %%", between, parts[i].name, 100 * parts[i].seconds / time_s);
+    qsort(parts, n, sizeof parts[0], larger_part);
+    for (size_t i = 0; i < n && parts[i].size > 0.005 * time_s; i++) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s %.0f %%", between, parts[i].name, 100 * parts[i].size / time_s);
         between = ", ";
     }
 }
@@ -167,15 +190,15 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
                         {"pipeline transfers", it->exposed_pp_s},
                         {"data-parallel exchange", it->exposed_dp_s}};
     const size_t n_exchanges = FAB_N_OF(exchanges);
-    FAB_SUM(double, communication_s, i, n_exchanges, exchanges[i].seconds);
+    FAB_SUM(double, communication_s, i, n_exchanges, exchanges[i].size);
     part parts[] = {{"compute", it->compute_s + it->optimizer_s},
                     {"pipeline bubble", it->bubble_s},
                     {VERDICT_COMMUNICATION, communication_s}};
     const size_t n = FAB_N_OF(parts);
-    qsort(parts, n, sizeof parts[0], longer_part);
-    for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * it->time_s); i++) {
+    qsort(parts, n, sizeof parts[0], larger_part);
+    for (size_t i = 0; i < n && (i == 0 || parts[i].size > 0.005 * it->time_s); i++) {
         fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
-                   100 * parts[i].seconds / it->time_s);
+                   100 * parts[i].size / it->time_s);
         if (i == 0) {
             bound_add_seconds(out, it);
         }
@@ -198,10 +221,10 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
                     {"network", s->token_network_s},
                     {"computing", s->token_s - s->weights_s - s->cache_s - s->token_network_s}};
     const size_t n = FAB_N_OF(parts);
-    qsort(parts, n, sizeof parts[0], longer_part);
-    for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * s->token_s); i++) {
+    qsort(parts, n, sizeof parts[0], larger_part);
+    for (size_t i = 0; i < n && (i == 0 || parts[i].size > 0.005 * s->token_s); i++) {
         fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
-                   100 * parts[i].seconds / s->token_s);
+                   100 * parts[i].size / s->token_s);
         if (i == 0) {
             fab_append(out, FAB_VERDICT_TEXT, "%s per token", verdict_seconds(FAB_ROOM, s->token_s));
         }
@@ -287,20 +310,37 @@ static const char *own_plans(const fab_result *r) {
     return r->of_engine[0] == NULL ? "" : r->plans != NULL ? ", each under its own plan" : ", each in its own way";
 }
 
+/* The split with the least loads is no bound of times: unequal flows may end sooner over fuller links. */
+static void bound_add_least(const fab_result *r, const fab_run_verdict *v, char *out) {
+    static const char LEAST[] = "the least load of the fullest link, which no switch routes by";
+    const bool is_one_way = r->plans == NULL && r->of_engine[0] == NULL && r->contention == NULL;
+    char name[VERDICT_NAME];
+    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
+        if (!verdict_is_bound(r, e) || !(verdict_time(r, e) > 0) || !v->has_time) {
+            continue;
+        }
+        if (e == v->engine) {
+            fab_append(out, FAB_VERDICT_TEXT, ", at %s", LEAST);
+        } else {
+            fab_append(out, FAB_VERDICT_TEXT, ". %s, %s, takes %s", verdict_engine(r, e, name), LEAST,
+                       verdict_seconds(FAB_ROOM, verdict_time(r, e)));
+        }
+        if (v->least_s > 0 && is_one_way) {
+            fab_append(out, FAB_VERDICT_TEXT, "; no routing takes less than %s", verdict_seconds(FAB_ROOM, v->least_s));
+        }
+    }
+}
+
 /* "Best [2] spray; worst [1] ecmp: 6.882 s, 3.4 % more" */
 static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
     char best[VERDICT_NAME];
     char worst[VERDICT_NAME];
-    char room[32];
     const double margin = verdict_margin(r, v);
     size_t n = 0; /* that switches can be told */
     for (size_t e = 0; e < r->phases[0].n_engines; e++) {
         n += !verdict_is_bound(r, e);
-        if (verdict_is_bound(r, e) && e != v->engine && verdict_time(r, e) > 0 && v->has_time) {
-            fab_append(out, FAB_VERDICT_TEXT, ". %s, a bound that no switch routes by, takes %s",
-                       verdict_engine(r, e, best), verdict_seconds(room, verdict_time(r, e)));
-        }
     }
+    bound_add_least(r, v, out);
     if (n < 2) {
         return;
     }
@@ -423,14 +463,12 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
         fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds,
                    e->max_collision_factor.min, e->max_collision_factor.max);
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
-        const double taper = e->hot[0].taper_factor;
-        const double cut = fmin(fmax(p->max_cut_factor, 1), taper); /* that any routing has */
-        const bool is_uneven = r->fabrics[0].trunks_differ && taper > cut * (1 + VERDICT_MARGIN);
-        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x ", is_uneven ? cut : taper);
-        if (is_uneven) {
-            fab_append(out, FAB_VERDICT_TEXT, "unequal trunks %.2f x ", taper / cut);
+        const verdict_factors f = verdict_factors_of(r, p, e);
+        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x ", f.taper);
+        if (f.trunks > 1) {
+            fab_append(out, FAB_VERDICT_TEXT, "unequal trunks %.2f x ", f.trunks);
         }
-        fab_append(out, FAB_VERDICT_TEXT, "hash %.2f", e->hot[0].hash_factor);
+        fab_append(out, FAB_VERDICT_TEXT, "hash %.2f", f.hash);
     }
     const double flows = e->collided_flows.mean;
     char few[16]; /* of a flow: some seeds have none */

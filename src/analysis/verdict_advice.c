@@ -146,7 +146,10 @@ static bool takes_pairs(const fab_result *r) {
     return r->n_fabrics == 0 || r->fabrics[0].spec.subnet == FAB_SUBNET_NONE;
 }
 
-#define KEEP "keep the routing: " /* where none is named before */
+/* Where none is named before. */
+static const char *keep_routing(const fab_result *r, const fab_run_verdict *v) {
+    return verdict_is_bound(r, v->engine) ? "no switch routes by this split: " : "keep the routing: ";
+}
 
 /* Whether an engine of the run begins so and has the option, between commas. */
 static bool has_engine(const fab_phase_result *phase, const char *begin, const char *option) {
@@ -168,7 +171,7 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
                              const fab_phase_result *phase, bool wins, bool leaves, char *out) {
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : KEEP);
+        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : keep_routing(r, v));
         if (add_engines(v, false, out)) {
             fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
             between = "; ";
@@ -217,10 +220,10 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         fab_append(out, FAB_VERDICT_TEXT, "nothing between switches: no routing and no uplink changes these times");
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
-                   out[0] != '\0' ? "" : KEEP);
+                   out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : KEEP,
+        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : keep_routing(r, v),
                    verdict_seconds(FAB_ROOM, most_s), is_of_plan(r, v) ? " under this plan" : "");
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0) {
@@ -231,7 +234,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
                    takes_pairs(r) ? "more queue pairs or spraying win" : "spraying wins",
                    fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : KEEP);
+        fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
     }
 }

@@ -33,7 +33,7 @@ double verdict_time(const fab_result *r, size_t engine);
 /** How many fewer queue pairs a has than b, which is the same but for them; 0: it is not. */
 int verdict_fewer_pairs(const fab_result *r, size_t a, size_t b);
 
-/** Whether an engine is a bound that no switch can be told to route by: it is advised where it is alone only. */
+/** Whether an engine is a bound of loads that no switch can be told to route by: it is never advised. */
 bool verdict_is_bound(const fab_result *r, size_t engine);
 
 /** The first given of the engines that take the same as one, those apart that differ in queue pairs alone. */

@@ -2,11 +2,9 @@
 #include "fab/analysis.h"
 #include "fab/optimum.h"
 
-#include "fab/memory.h"
 #include "fab/mix.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 
 #define NEAR 0.02 /* a rate on the label and on the wire */
@@ -105,6 +103,17 @@ static fab_status look_at_spares(fab_result *result, const fab_spares *s, fab_er
                : add_warning(result, err,
                              "%" PRIu64 " spare servers take another tier: %" PRIu64 " switches and %s more",
                              s->servers, s->more_switches, fab_money_format(FAB_ROOM, s->more_usd));
+}
+
+/* All servers of a fabric are alike. */
+static fab_status look_at_hosts(fab_result *result, const fab_host_spec *host, fab_error *err) {
+    return host->other_gpu[0] == '\0'
+               ? FAB_OK
+               : add_warning(result, err,
+                             "a job has %s, and all servers are taken for those of %s, the GPU of the first job: their "
+                             "power, racks and cable lengths, and the scale-up rate (floor.server-power and "
+                             "domain-rate give others, to all jobs)",
+                             host->other_gpu, host->gpu);
 }
 
 /* A fabric that is compared under experts that are nowhere else is not tested by them. */
@@ -225,13 +234,19 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     return FAB_OK;
 }
 
-static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f, fab_error *err) {
+static fab_status look_at_tapers(fab_result *result, const char *of, const fab_fabric_result *f, fab_error *err) {
     double taper[FAB_MAX_TIERS];
     FAB_FILL(taper, FAB_MAX_TIERS, f->spec.tier[fab_at].taper);
+    return look_at_tiers(result, of, &f->counts, taper, err);
+}
+
+static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f, fab_error *err) {
     FAB_PASS(look_at_rates(result, &f->counts, err));
     FAB_PASS(look_at_ports(result, f, err));
-    FAB_PASS(look_at_tiers(result, "", &f->counts, taper, err));
+    FAB_PASS(look_at_tapers(result, "", f, err));
+    FAB_PASS(f->front_end != NULL ? look_at_tapers(result, "front-end: ", f->front_end, err) : FAB_OK);
     FAB_PASS(look_at_rail_leaves(result, "", f->family, &f->counts, err));
+    FAB_PASS(look_at_hosts(result, &f->spec.host, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
         FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));
     }

@@ -1,7 +1,5 @@
 #include "fab/builtin.h"
-#include "fab/status.h"
-
-#include <string.h>
+#include "fab/base.h"
 
 const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name) {
     size_t n = strlen(name);

@@ -1,9 +1,7 @@
 #include "fab/choices.h"
-#include "fab/status.h"
+#include "fab/base.h"
 
 #include <ctype.h>
-#include <stdint.h>
-#include <string.h>
 
 #define LONGEST           63
 #define AS_BEGINNING      2 /* distance of a name that begins with the word, where its letters are further away */

@@ -1,6 +1,5 @@
 /* Open addressing with linear probing, at most half full. */
 #include "fab/id_table.h"
-#include "fab/memory.h"
 
 static void id_table_put(uint64_t *slot, size_t size, uint64_t value) {
     size_t at = (size_t)(value >> 32) & (size - 1);

@@ -1,7 +1,4 @@
-#include "fab/memory.h"
-#include "fab/units.h"
-
-#include <math.h>
+#include "fab/base.h"
 
 fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) {
     FAB_REFUSE_IF(size != 0 && n > SIZE_MAX / size, err, FAB_ENOMEM, NULL,
@@ -58,15 +55,6 @@ void fab_shrink(void *array, size_t n, size_t size) {
 
 double fab_grown(double n) {
     return n > 16 ? exp2(ceil(log2(n))) : 16;
-}
-
-fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) {
-    bytes += FAB_PROGRAM_BYTES;
-    if (limit == 0 || bytes <= (double)limit) {
-        return FAB_OK;
-    }
-    return fab_fail(err, FAB_ELIMIT, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)", what,
-                    FAB_SAY(bytes, FAB_UNIT_BYTES), FAB_SAY((double)limit, FAB_UNIT_BYTES));
 }
 
 char *fab_strdup(const char *text, fab_error *err) {

@@ -1,9 +1,4 @@
-#include "fab/order.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fab/base.h"
 
 int fab_order_u32(const void *a, const void *b) {
     return FAB_ORDER(*(const uint32_t *)a, *(const uint32_t *)b);

@@ -1,5 +1,4 @@
 #include "fab/parallel.h"
-#include "fab/memory.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,6 @@
 /* Radix sort by the bytes of the values: those of numbers that are not negative are ordered as they are. */
 #include "fab/ranked.h"
 
-#include "fab/memory.h"
-
 #define DIGITS 8
 #define BASE   256
 

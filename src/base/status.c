@@ -1,4 +1,4 @@
-#include "fab/status.h"
+#include "fab/base.h"
 
 #include <stdarg.h>
 

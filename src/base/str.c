@@ -1,11 +1,9 @@
 #include "fab/str.h"
 
-#include "fab/memory.h"
 #include "fab/source.h"
 #include "fab/utf8.h"
-#include "fab/order.h"
+#include "fab/units.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <sys/resource.h>
 

@@ -1,6 +1,5 @@
 #include "fab/text.h"
 
-#include "fab/memory.h"
 #include "fab/source.h"
 
 #include <stdarg.h>

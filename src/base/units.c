@@ -2,10 +2,6 @@
 #include "fab/str.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 typedef struct suffix {
@@ -270,4 +266,13 @@ const char *fab_more_format(char *out, double ratio, int digits) {
         (void)snprintf(out, 32, "%.*g %% more", digits, 100 * ratio);
     }
     return out;
+}
+
+fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err) {
+    bytes += FAB_PROGRAM_BYTES;
+    if (limit == 0 || bytes <= (double)limit) {
+        return FAB_OK;
+    }
+    return fab_fail(err, FAB_ELIMIT, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)", what,
+                    FAB_SAY(bytes, FAB_UNIT_BYTES), FAB_SAY((double)limit, FAB_UNIT_BYTES));
 }

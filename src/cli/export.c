@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "fab/floor_plan.h"
-#include "fab/memory.h"
 
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {

@@ -9,7 +9,6 @@
 #include <malloc.h>
 #endif
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/memory.h"
 #include "fab/parallel.h"
 
 #define MOST_NAMED 6 /* commands that have an option */

@@ -1,8 +1,6 @@
 /* Files that a run writes: each has a name of its own, whatever way the names lead. */
 #define _DEFAULT_SOURCE /* for realpath */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 #include "cli.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -2,10 +2,7 @@
 #include "fab/advise.h"
 #include "fab/prices.h"
 
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
-
-#include <inttypes.h>
 
 static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};
 enum { ANY = 15, PACKETS = 14, LOSSLESS = 6, MARKED = 4, SPRAYED = 8 }; /* sets of them */
@@ -464,6 +461,18 @@ static fab_status find_published(cli_session *s, fab_error *err) {
     return FAB_OK;
 }
 
+/* Ends of unequal flows take longest where there are many. */
+static fab_status hint_at(const cli_session *s, cli_progress *progress, fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(fab_context_traffic(s->context, &traffic, err));
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        bool is_even = true;
+        (void)fab_phase_largest(&traffic->phases[i], &is_even);
+        progress->hint = is_even ? progress->hint : " (fewer unequal flows, or queue pairs, take less)";
+    }
+    return FAB_OK;
+}
+
 fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
@@ -475,6 +484,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_replay replay = replay_of(s, &progress);
     FAB_TRY(cli_check_further(options, s->design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
+    FAB_TRY(hint_at(s, &progress, err));
     cli_progress_start(&progress);
     status = run_replay(s, &replay, err);
     status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;

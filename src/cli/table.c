@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/memory.h"
 #include "fab/text_table.h"
 
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <termios.h>

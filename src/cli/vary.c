@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "fab/goodput_run.h"
-#include "fab/memory.h"
 
 static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
     FAB_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, FAB_EUSAGE, NULL, "option --vary: given more than %d times",

@@ -1,8 +1,6 @@
 #include "book.h"
 #include "field_schema.h"
 
-#include <string.h>
-
 typedef struct book_reader {
     const book_kind *kind;
     const char *file;

@@ -1,6 +1,5 @@
 #include "fab/catalog.h"
 #include "book.h"
-#include "fab/memory.h"
 
 /* A catalog while it is read: lists are texts first. */
 typedef struct reading_catalog {

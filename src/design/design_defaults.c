@@ -3,9 +3,6 @@
  */
 #include "fields.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #define DEFAULT_GPUS_PER_SERVER 8
 
 static bool is_fat_tree(const fab_fabric_spec *fabric) {

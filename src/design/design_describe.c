@@ -2,9 +2,6 @@
 #include "fields.h"
 
 #include "fab/fnv.h"
-#include "fab/order.h"
-#include <inttypes.h>
-#include <stdlib.h>
 
 /* The list form of a tier field, without the trailing items that reading it fills in. */
 static void design_describe_add_list(const field *f, const fab_tier_spec *tiers, fab_str *out) {

@@ -3,9 +3,6 @@
  */
 #include "fields.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #define DEFAULT_SCALE_UP_BPS  3.6e12 /* of the default of domain-rate, an H100's */
 #define H100_W                700.0
 #define BESIDE_GPU_W          575.0 /* a server of 8 H100 draws 10.2 kW at most (NVIDIA DGX H100 data sheet) */
@@ -47,6 +44,14 @@ static uint64_t default_servers_per_rack(const fab_floor_spec *f, uint64_t of_do
     return most >= 1 ? (uint64_t)most : 1;
 }
 
+/* Whether a job's GPU would make other servers than that of the first, where nothing else says what they are. */
+static bool is_of_other_servers(const fab_design *design, size_t job) {
+    const fab_gpu *first = &design->jobs[0].accelerator;
+    const fab_gpu *gpu = &design->jobs[job].accelerator;
+    return (gpu->power_w != first->power_w && !design->fabric.floor.server_w_given) ||
+           (gpu->scale_up_bps != first->scale_up_bps && !design->fabric.domain_rate_given);
+}
+
 void design_follow_gpu(fab_design *design) {
     fab_fabric_spec *fabric = &design->fabric;
     fab_floor_spec *f = &fabric->floor;
@@ -56,6 +61,9 @@ void design_follow_gpu(fab_design *design) {
     fabric->domain_bps = fabric->domain_rate_given ? fabric->domain_bps : gpu_bps;
     fabric->domain_rate_unlike = fabs(fabric->domain_bps - gpu_bps) > 1;
     FAB_FORMAT(fabric->host.gpu, "%.*s", (int)sizeof fabric->host.gpu - 1, is_named ? design->jobs[0].gpu : "");
+    FAB_FIRST(other, design->n_jobs, is_of_other_servers(design, other));
+    FAB_FORMAT(fabric->host.other_gpu, "%.*s", (int)sizeof fabric->host.other_gpu - 1,
+               other < design->n_jobs ? design->jobs[other].gpu : "");
     f->is_power_assumed = !f->server_w_given && is_named && gpu->power_w <= 0;
     if (f->given && !f->server_w_given) {
         double gpu_w = is_named && gpu->power_w > 0 ? gpu->power_w : H100_W;

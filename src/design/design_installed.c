@@ -2,8 +2,6 @@
 #include "fab/installed.h"
 #include "fields.h"
 
-#include <inttypes.h>
-
 #define FAMILY "installed"
 
 static bool has_keys(const reading *r) {

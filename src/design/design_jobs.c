@@ -1,8 +1,6 @@
 /* Jobs of a design: their fields, their lists of servers, and copies of them. */
 #include "fields.h"
 
-#include <stdio.h>
-
 /* --- lists of servers --------------------------------------------------------------------------------------------- */
 
 const char *fab_design_list(const fab_design *design, fab_list_ref list) {

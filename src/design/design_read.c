@@ -1,9 +1,7 @@
-#include "fab/memory.h"
 #include "fab/server_shape.h"
 #include "fab/xml_reader.h"
 #include "fields.h"
 
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #define MAX_ONE_LINE 4096

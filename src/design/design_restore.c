@@ -1,5 +1,4 @@
 /* Designs from their canonical text. */
-#include "fab/memory.h"
 #include "fields.h"
 
 #define WHERE "design of the plan"

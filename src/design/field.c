@@ -2,9 +2,6 @@
 
 #include "fab/sizes.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define AUTO "auto"
 
 static const char *member(const field *f, const void *base) {

@@ -2,8 +2,6 @@
 #include "fab/gpu.h"
 #include "book.h"
 
-#include <stdio.h>
-
 const char *const fab_precisions[] = {"auto",  "fp32",  "tf32", "bf16", "fp16", "fp8",
                                       "mxfp8", "nvfp4", "int8", "int4", NULL};
 

@@ -3,10 +3,6 @@
 
 #include "fab/units.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 #define GBPS      1e9
 #define LIST_SIZE 200 /* of what a book has, in a message */
 

@@ -1,5 +1,4 @@
 #include "fab/prices.h"
-#include "fab/memory.h"
 #include "book.h"
 
 /* clang-format off */

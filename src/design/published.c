@@ -1,9 +1,6 @@
 /* Published figures from XML files. */
 #include "fab/published.h"
-#include "fab/memory.h"
 #include "book.h"
-
-#include <math.h>
 
 typedef struct published_file {
     fab_published_source source;

@@ -6,10 +6,7 @@
  */
 #include "server_reader.h"
 
-#include "fab/memory.h"
-
 #include <ctype.h>
-#include <math.h>
 
 #define MOST_LINKED 1024 /* GPUs and switches of a matrix */
 

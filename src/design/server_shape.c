@@ -4,10 +4,6 @@
  */
 #include "server_reader.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
                         fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];

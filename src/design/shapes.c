@@ -1,8 +1,6 @@
 /* Lists of numbers that give the shape of a fabric: how they are read and written. */
 #include "fields.h"
 
-#include <inttypes.h>
-
 #define MAX_PORTS 100000000U
 
 /* Reads up to `most` numbers from 1 to 65,535 with commas between. */

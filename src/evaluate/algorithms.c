@@ -1,7 +1,5 @@
 #include "fab/algorithms.h"
 
-#include <math.h>
-
 size_t fab_algorithm_runs(const fab_result *result, fab_algorithm_run *out) {
     size_t n = 0;
     for (size_t i = 0; i < result->n_phases; i++) {

@@ -3,11 +3,9 @@
 
 #include "fab/design.h"
 #include "fab/evaluate.h"
-#include "fab/memory.h"
 #include "measure/proof.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 
 void fab_certificate_omit(FILE *out, const char *what, ...) {

@@ -2,7 +2,6 @@
  * can lie on one. Links that are taken away have nothing before or nothing behind them, so cycles stay as they are. */
 #include "fab/deadlock.h"
 #include "fab/graph_cycle.h"
-#include "fab/memory.h"
 
 fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_error *err) {
     const fab_fabric *f = d->fabric;

@@ -4,13 +4,9 @@
 #include "fab/design.h"
 
 #include "context/context_parts.h"
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "state/state_key.h"
 #include "times/estimator_incremental.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* Scratch for a phase under an engine. */
 typedef struct workspace_place {

@@ -2,15 +2,11 @@
 #include "fab/deadlock.h"
 #include "fab/design.h"
 #include "fab/evaluate.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 #define ITEM_TICKS (UINT64_C(1) << 24)
 /* The phases of an iteration under an engine with a draw, which are compared when the last of them is measured. */
@@ -66,8 +62,10 @@ static void tell_progress(run *c, uint64_t ticks) {
 
 static void advance_item(void *argument, uint64_t n) {
     item_progress *p = argument;
-    (void)atomic_fetch_add(&p->done, ITEM_TICKS / n);
-    tell_progress(p->all, ITEM_TICKS / n);
+    if (atomic_load(&p->done) + ITEM_TICKS / n <= ITEM_TICKS) { /* of steps after each other the first one tells */
+        (void)atomic_fetch_add(&p->done, ITEM_TICKS / n);
+        tell_progress(p->all, ITEM_TICKS / n);
+    }
 }
 
 static bool is_drawn_per_seed(const run *c) {

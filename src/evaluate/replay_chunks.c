@@ -2,7 +2,6 @@
 
 #include "fab/design.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
 #include "fab/timed_phases.h"
 #include "context/context_parts.h"

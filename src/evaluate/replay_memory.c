@@ -5,11 +5,8 @@
  * allow, every array as large as doubling may leave it. */
 #include "fab/replay_memory.h"
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "context/context_parts.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 #define LEAVES_PER_WORD 64.0
 #define SHARDS          8.0 /* of a phase that is routed in chunks */

@@ -1,10 +1,6 @@
 /* The end of a result, and what is said of every one. */
 #include "fab/result.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {

@@ -1,8 +1,6 @@
 /* Engines that run a job each in its own way, in one result. */
 #include "fab/result.h"
 
-#include "fab/memory.h"
-
 /* The phases of one part, into places for all engines. */
 static void join_phases(const fab_result_part *part, size_t n_engines, fab_result *out) {
     const uint32_t run = out->n_phases > 0 ? out->phases[out->n_phases - 1].run + 1 : 0;

@@ -1,10 +1,7 @@
 /* Distributions over seeds. */
 #include "fab/stat.h"
-#include "fab/order.h"
+#include "fab/base.h"
 #include "fab/rng.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* Exact to three digits up to 10 degrees of freedom, then Cornish-Fisher's expansion. */
 double fab_student_t(size_t degrees) {
@@ -94,7 +91,12 @@ void fab_stat_of(double *samples, size_t n, fab_stat *out) {
 }
 
 uint64_t fab_stat_needed(uint64_t n, double difference, double ci95) {
-    const double needed = ceil((double)n * (ci95 / difference) * (ci95 / difference));
+    const double known = (double)n * (ci95 / difference) * (ci95 / difference);
+    double needed = ceil(known);
+    for (int i = 0; i < 8 && n > 1 && needed >= 2 && needed <= FAB_STAT_MOST; i++) { /* Student's t shrinks, too */
+        const double shrinks = fab_student_t((size_t)needed - 1) / fab_student_t((size_t)n - 1);
+        needed = ceil(fmax(known * shrinks * shrinks, 2));
+    }
     return needed <= FAB_STAT_MOST ? (uint64_t)needed : 0;
 }
 

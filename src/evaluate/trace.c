@@ -1,8 +1,5 @@
 /* A phase under an engine, followed flow by flow: what a run of measure.h fills on its way. */
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 void fab_trace_clear(const fab_trace *trace, const fab_fabric *fabric, const fab_phase *phase) {
     FAB_FILL(trace->last_s, trace->last_s != NULL ? trace->n_groups : 0, 0);

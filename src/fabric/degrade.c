@@ -3,12 +3,8 @@
 
 #include "fab/fabric_builder.h"
 #include "fab/fabric_parse.h"
-#include "fab/memory.h"
 #include "fab/names.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define OPTION   "--degrade"
 #define A_SERVER "server-"

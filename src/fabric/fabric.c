@@ -1,6 +1,5 @@
 /* Look-ups on a frozen fabric. Names are made when printed: storing them would cost more than the graph. Those of what
  * is installed are stored (names.c). */
-#include "fab/memory.h"
 #include "fab/names.h"
 
 FAB_FREES_AFTER(fab_fabric_free, fab_fabric, fabric) {

@@ -1,10 +1,6 @@
 /* Cables are appended in any order; freezing makes the adjacency by a counting pass and checks every port. */
 #include "fab/fabric_builder.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/ranked.h"
-
-#include <inttypes.h>
 
 struct fab_builder {
     fab_fabric *fabric;

@@ -1,9 +1,6 @@
 #include "fab/fabric_parse.h"
 #include "fab/names.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* Decimal number of n > 0 digits without a sign. */
 static bool fabric_read_number(const char *text, size_t n, uint32_t *out) {
     uint64_t value = 0;

@@ -4,9 +4,6 @@
 #include "fab/fabric_parse.h"
 #include "fab/names.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define PREFIX     UINT64_C(0x02fab00000000000)
 #define KIND_SHIFT 40 /* 1 switch, 2 NIC */
 #define NODE_SHIFT 8

@@ -1,11 +1,8 @@
 /* Components are taken apart into links: a mask is what happens to links, and which nodes are gone. */
 #include "fab/mask.h"
 #include "fab/fabric_parse.h"
-#include "fab/memory.h"
 #include "fab/names.h"
 #include "fab/str.h"
-
-#include <inttypes.h>
 
 const char *const fab_component_kinds[FAB_COMPONENT_N_KINDS] = {"link", "port",   "switch", "nic",
                                                                 "gpu",  "server", "rack",   "plane"};

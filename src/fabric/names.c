@@ -1,11 +1,8 @@
 /* Names of an installed fabric: one block of text, and the ids that are called something in the order of it. */
 #include "fab/names.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/utf8.h"
 
-#include <inttypes.h>
 #include <strings.h>
 
 static void fill_none(uint32_t *array, size_t n) {

@@ -1,9 +1,6 @@
 #include "fab/network_of.h"
 
 #include "fab/ib_names.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 static fab_status add_box(const fab_fabric *f, fab_network *net, fab_node_id v, uint32_t *out, fab_error *err) {
     char label[FAB_IB_DESCRIPTION];

@@ -1,7 +1,6 @@
 /* Whether there is a cycle is igraph's topological sorting. If there is, strongly connected components name the
  * smallest vertex on one, and a breadth-first search from it the nearest vertex with an edge back. */
 #include "fab/graph_cycle.h"
-#include "fab/memory.h"
 #include "igraph_calls.h"
 
 typedef struct edges {

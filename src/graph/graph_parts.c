@@ -1,8 +1,5 @@
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
 #include "igraph_calls.h"
-
-#include <math.h>
 
 #define NONE UINT32_MAX
 

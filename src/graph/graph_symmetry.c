@@ -2,8 +2,6 @@
  * edges to edges. */
 #include "fab/graph_symmetry.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/ranked.h"
 #include "igraph_calls.h"
 

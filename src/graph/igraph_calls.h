@@ -1,10 +1,9 @@
 /** Calling igraph 0.10.2: its errors as ours. It keeps global state, so one thread at a time. */
 #pragma once
 
-#include "fab/status.h"
+#include "fab/base.h"
 
 #include <igraph.h>
-#include <stdint.h>
 
 FAB_STATUS fab_igraph_status(igraph_error_t code, fab_error *err);
 

@@ -1,8 +1,6 @@
 #include "fab/box_files.h"
 
-#include "fab/memory.h"
 #include "fab/save.h"
-#include "fab/order.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -2,9 +2,8 @@
 
 #include "fab/fnv.h"
 #include "fab/id_table.h"
-#include "fab/memory.h"
+#include "fab/units.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 
 #define CHUNK      ((size_t)1 << 16)

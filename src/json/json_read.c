@@ -2,8 +2,6 @@
  * file. */
 #include "fab/json_read.h"
 
-#include "fab/memory.h"
-
 #include <jansson.h>
 
 #define DEPTH 64

@@ -2,8 +2,6 @@
  * much: the values are limited. Merge keys (<<) are members like others. */
 #include "fab/json_read.h"
 
-#include "fab/memory.h"
-
 #include <yaml.h>
 
 #define DEPTH      64

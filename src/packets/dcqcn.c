@@ -2,8 +2,6 @@
  * what they will do is predicted when it has to wait. */
 #include "dcqcn.h"
 
-#include <math.h>
-
 #define BITS          8.0
 #define ADDITIVE_PART 1e-3 /* of the line rate, where steps and floor are not given: 40 Mb/s of 40 Gb/s */
 #define HYPER_PART    1e-2

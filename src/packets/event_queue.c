@@ -2,10 +2,7 @@
  * the order of equal times, and every list is in the order of pushing. Whatever has a parameter `size` is compiled once
  * for either size of events. */
 #include "event_queue.h"
-#include "fab/memory.h"
 #include "fab/multiversion.h"
-
-#include <math.h>
 
 #define NO_CHUNK UINT32_MAX
 #define FEW      24 /* events that are sorted by insertion alone */

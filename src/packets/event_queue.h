@@ -1,9 +1,7 @@
 /** Events of links in the order of their time; of one instant, in the order in which they were pushed. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** What a queue holds begins like this; the rest is the caller's. */
 typedef struct fab_event {

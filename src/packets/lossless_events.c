@@ -1,6 +1,5 @@
 /* Events in the order of their time: the head of a cell reaches a queue, a link has sent a cell, a link is stopped or
  * let go on, a sender may go on or is told to slow down. */
-#include "fab/memory.h"
 #include "fab/multiversion.h"
 #include "fab/rng.h"
 #include "spray.h"

@@ -1,5 +1,4 @@
 /* What a run needs before its first cell moves: cells of each flow, ports of links, turns of senders. */
-#include "fab/memory.h"
 #include "spray.h"
 
 #define BITS           8.0

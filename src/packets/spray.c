@@ -1,6 +1,5 @@
 /* Events of sprayed cells: one reaches a queue, a link has sent one, a sender hears of one. */
 #include "spray.h"
-#include "fab/memory.h"
 #include "fab/multiversion.h"
 #include "fab/rng.h"
 

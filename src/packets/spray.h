@@ -3,8 +3,6 @@
 
 #include "lossless_run.h"
 
-#include <math.h>
-
 /** The paths of a flow that begin at one link, and what its sender knows. What every event reads of it comes first. */
 typedef struct fab_spray_sender {
     uint32_t first, n;               /**< paths: member[first] ... */

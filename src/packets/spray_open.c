@@ -1,6 +1,5 @@
 /* Senders of sprayed packets before the first one leaves. */
 #include "spray.h"
-#include "fab/memory.h"
 
 #define BITS           8.0
 #define CACHE_LINE     64

@@ -1,6 +1,5 @@
 /* Sprayed packets of large phases as fluids, in steps of a round trip or less: what a sender's packets do to queues,
  * and queues to its window, is taken together. See src/doc/adr/0095-sprayed-fluids.md. */
-#include "fab/memory.h"
 #include "fab/rng.h"
 #include "spray.h"
 

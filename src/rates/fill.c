@@ -35,7 +35,6 @@ typedef struct soon {
 typedef struct filling {
     fab_max_min *m;
     const fab_sharing *s;
-    uint32_t *bottleneck; /* NULL: nobody asks */
     double level;
     uint32_t step; /* how often the level has risen */
     uint64_t base; /* bits of the level where bucket 0 begins */
@@ -47,12 +46,6 @@ typedef struct filling {
     uint32_t head[N_BUCKETS]; /* newest chunk */
     uint64_t used[N_BUCKETS / 64];
 } filling;
-
-static uint64_t bits_of(double x) {
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* --- the queue ---------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +87,7 @@ FAB_INLINE double level_of(const filling *q, uint32_t l, const bool general) {
 }
 
 static uint32_t bucket_of(const filling *q, double level) {
-    uint64_t bits = bits_of(level);
+    uint64_t bits = queue_bits(level);
     uint64_t bucket = bits <= q->base ? 0 : (bits - q->base) >> BUCKET_SHIFT;
     return bucket < N_BUCKETS ? (uint32_t)bucket : N_BUCKETS - 1;
 }
@@ -198,41 +191,6 @@ FAB_INLINE void prefetch(filling *q) {
     }
 }
 
-static void sift_down(queued *heap, size_t n, size_t at) {
-    queued item = heap[at];
-    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && heap[child + 1].level < heap[child].level) {
-            child++;
-        }
-        if (item.level <= heap[child].level) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = item;
-}
-
-static void fill_push(filling *q, queued item) {
-    queued *heap = q->m->heap;
-    size_t at = q->n_heap++;
-    while (at > 0 && item.level < heap[(at - 1) / 2].level) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = item;
-}
-
-static queued pop(filling *q) {
-    queued *heap = q->m->heap;
-    queued top = heap[0];
-    heap[0] = heap[--q->n_heap];
-    if (q->n_heap > 1) {
-        sift_down(heap, q->n_heap, 0);
-    }
-    return top;
-}
-
 /* The overflow of the last bucket, spread from its lowest level on. */
 FAB_INLINE void spread(filling *q, const bool general) {
     fab_max_min *m = q->m;
@@ -242,7 +200,7 @@ FAB_INLINE void spread(filling *q, const bool general) {
         double level = m->links[m->waiting[i]].n > 0 ? level_of(q, m->waiting[i], general) : INFINITY;
         lowest = level < lowest ? level : lowest;
     }
-    q->base = bits_of(lowest);
+    q->base = queue_bits(lowest);
     for (size_t i = 0; i < n; i++) {
         if (m->links[m->waiting[i]].n > 0) {
             fill_put(q, m->waiting[i], bucket_of(q, level_of(q, m->waiting[i], general)));
@@ -321,7 +279,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
                 prefetch(q);
                 item = m->turns[q->turn++];
             } else {
-                item = pop(q);
+                item = queue_pop(m->heap, &q->n_heap);
             }
             if (m->links[item.link].n == 0) {
                 continue;
@@ -337,7 +295,7 @@ FAB_INLINE uint32_t next_full(filling *q, const bool general) {
             if (bucket > q->bucket) {
                 fill_put(q, item.link, bucket);
             } else {
-                fill_push(q, (queued){level, item.link});
+                queue_push(m->heap, &q->n_heap, (queued){level, item.link});
             }
         }
         if (!load_bucket(q, general)) {
@@ -382,8 +340,7 @@ FAB_INLINE void stop(filling *q, uint32_t f, double rate, const bool general) {
 
 /* Stops flows that are bottlenecked at a link. What they need is asked for before it is used, unless it was prefetched.
  */
-FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint32_t l, bool is_prefetched,
-                              const bool general) {
+FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, bool is_prefetched, const bool general) {
     const fab_sharing *s = q->s;
     for (uint32_t i = 0; i < n && !is_prefetched; i++) {
         prefetch_links(q->m, flow[i]);
@@ -391,9 +348,6 @@ FAB_INLINE void stop_together(filling *q, const uint32_t *flow, uint32_t n, uint
     for (uint32_t i = 0; i < n; i++) {
         uint32_t f = flow[i];
         double rate = general && s->weight != NULL ? s->weight[f] * q->level : q->level;
-        if (q->bottleneck != NULL) {
-            q->bottleneck[f] = q->m->number[l];
-        }
         stop(q, f, s->limit != NULL && rate > s->limit[f] ? s->limit[f] : rate, general);
     }
 }
@@ -422,11 +376,11 @@ FAB_INLINE void fill_up(filling *q, const bool general) {
             n += !is_stopped(m, f);
             set_stopped(m, f);
             if (n == AT_ONCE) {
-                stop_together(q, flow, n, l, is_prefetched, general);
+                stop_together(q, flow, n, is_prefetched, general);
                 n = 0;
             }
         }
-        stop_together(q, flow, n, l, is_prefetched, general);
+        stop_together(q, flow, n, is_prefetched, general);
     }
 }
 
@@ -443,7 +397,7 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
             lowest = level < lowest ? level : lowest;
         }
     }
-    q->base = bits_of(lowest);
+    q->base = queue_bits(lowest);
     for (uint32_t l = 0; l < n_ids; l++) {
         if (m->links[l].n > 0 && isfinite(m->links[l].residual)) {
             fill_put(q, l, bucket_of(q, level_of(q, l, general)));
@@ -451,32 +405,20 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
     }
 }
 
-fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err) {
+fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, fab_error *err) {
     bool general = sharing->weight != NULL || sharing->share != NULL;
-    filling q = {.m = solver, .s = sharing, .bottleneck = out_holder, .free_chunk = NO_LINK};
+    filling q = {.m = solver, .s = sharing, .free_chunk = NO_LINK};
     FAB_PASS(solver_reserve(solver, sharing, general, N_BUCKETS, err));
     FAB_PASS(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
     solver->levels[0] = 0;
-    for (uint32_t f = 0; out_holder != NULL && f < sharing->n_flows; f++) {
-        out_holder[f] = FAB_NO_BOTTLENECK;
-    }
     if (general) {
         enqueue(&q, true);
         fill_up(&q, true);
     } else {
         enqueue(&q, false);
         fill_up(&q, false);
-    }
-    return FAB_OK;
-}
-
-fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
-                      fab_error *err) {
-    FAB_PASS(fill_records(solver, sharing, out_holder, err));
-    for (uint32_t f = 0; f < sharing->n_flows; f++) {
-        out_rate[f] = solver->records[f].rate;
     }
     return FAB_OK;
 }

@@ -2,18 +2,16 @@
  * level end first, and what a flow leaves behind is of no use to those whose bottleneck it does not cross: rates never
  * change. */
 #include "fluid_state.h"
-#include "solver.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 
 #include <math.h>
 
-/* When transfers end: a heap with four children to a node, in which every flow knows its place. */
+/* When the next flow of each link ends: a heap with four children to a node, in which every link knows its place. */
 
 static void settle_at(fab_fluid *fluid, uint32_t at, fluid_event event) {
     fluid->events[at] = event;
-    fluid->flows[event.flow].event = at;
+    fluid->clocks[event.link].event = at;
 }
 
 static void sift_up(fab_fluid *fluid, uint32_t at, fluid_event event) {
@@ -26,9 +24,10 @@ static void sift_up(fab_fluid *fluid, uint32_t at, fluid_event event) {
 
 static void sift_down(fab_fluid *fluid, uint32_t at, fluid_event event) {
     const fluid_event *events = fluid->events;
-    for (uint32_t child = 4 * at + 1; child < fluid->n_events; child = 4 * at + 1) {
+    const uint32_t n = fluid->routes.n_links;
+    for (uint32_t child = 4 * at + 1; child < n; child = 4 * at + 1) {
         uint32_t least = child;
-        for (uint32_t i = child + 1; i < child + 4 && i < fluid->n_events; i++) {
+        for (uint32_t i = child + 1; i < child + 4 && i < n; i++) {
             least = events[i].ends < events[least].ends ? i : least;
         }
         if (event.ends <= events[least].ends) {
@@ -40,217 +39,131 @@ static void sift_down(fab_fluid *fluid, uint32_t at, fluid_event event) {
     settle_at(fluid, at, event);
 }
 
-static void fluid_event_put(fab_fluid *fluid, uint32_t flow, double ends) {
-    sift_up(fluid, fluid->n_events++, (fluid_event){ends, flow});
+/* When the first flow that is bottlenecked at a link is done. */
+static double next_end(const fab_fluid *fluid, uint32_t l) {
+    const fluid_clock *clock = &fluid->clocks[l];
+    const fluid_link *link = &fluid->links[l];
+    return link->n_bottlenecked > 0 ? clock->since + fmax(clock->first - clock->served, 0) / link->level : INFINITY;
 }
 
-void fluid_event_move(fab_fluid *fluid, uint32_t flow, double ends) {
-    uint32_t at = fluid->flows[flow].event;
-    if (ends < fluid->events[at].ends) {
-        sift_up(fluid, at, (fluid_event){ends, flow});
-    } else {
-        sift_down(fluid, at, (fluid_event){ends, flow});
+static void move_events(fab_fluid *fluid) {
+    const uint32_t n = fluid->routes.n_links;
+    const bool in_place = fluid->n_changed > n / 8;
+    for (uint32_t i = 0; i < fluid->n_changed; i++) {
+        fluid_clock *clock = &fluid->clocks[fluid->changed[i]];
+        const fluid_event event = {next_end(fluid, fluid->changed[i]), fluid->changed[i]};
+        clock->is_changed = false;
+        if (in_place) {
+            fluid->events[clock->event] = event;
+        } else if (event.ends < fluid->events[clock->event].ends) {
+            sift_up(fluid, clock->event, event);
+        } else {
+            sift_down(fluid, clock->event, event);
+        }
     }
-}
-
-void fluid_event_rebuild(fab_fluid *fluid) {
-    for (uint32_t i = fluid->n_events / 4 + 1; i-- > 0;) {
-        if (i < fluid->n_events) {
+    for (uint32_t i = in_place ? n / 4 + 1 : 0; i-- > 0;) {
+        if (i < n) {
             sift_down(fluid, i, fluid->events[i]);
         }
     }
-}
-
-/* Removes the next end. */
-static uint32_t fluid_event_take(fab_fluid *fluid) {
-    uint32_t flow = fluid->events[0].flow;
-    fluid->flows[flow].event = FLUID_NONE;
-    fluid->n_events--;
-    if (fluid->n_events > 0) {
-        sift_down(fluid, 0, fluid->events[fluid->n_events]);
-    }
-    return flow;
+    fluid->n_changed = 0;
 }
 
 #define SAME_SIZE 1e-15
+#define FEW_LINKS 512  /* buckets would take longer than they save */
+#define CHECKS    32   /* of the rates, while the flows end */
+#define TOLD      1000 /* parts of the work */
 
-static void count_routes(fab_fluid *fluid) {
-    const fab_sharing *s = fluid->sharing;
-    for (uint64_t e = s->first[0]; e < s->first[s->n_flows]; e++) {
-        fluid->links[s->link[e]].n_on++;
-    }
-}
-
-/* Which link of a route that no other takes is kept: the narrowest, or FLUID_NONE where a link that others take too is
- * no wider. The rest of them can never hold the route. */
-static uint32_t own_link(const fab_fluid *fluid, uint32_t f) {
-    const fab_sharing *s = fluid->sharing;
-    double own = INFINITY;
-    double shared = INFINITY;
-    uint32_t found = FLUID_NONE;
-    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        uint32_t l = s->link[e];
-        if (fluid->links[l].n_on > 1) {
-            shared = fmin(shared, s->capacity[l]);
-        } else if (s->capacity[l] < own) {
-            own = s->capacity[l];
-            found = l;
-        }
-    }
-    return own < shared ? found : FLUID_NONE;
-}
-
-/* Whether a link that route f takes can hold it. */
-static bool counts_link(const fab_fluid *fluid, uint32_t l, uint32_t own) {
-    bool is_shared = fluid->sharing->share != NULL || fluid->links[l].n_on > 1;
-    return isfinite(fluid->sharing->capacity[l]) && (is_shared || l == own);
-}
-
-/* Routes without the links that can hold nobody, and room for the lists of the others. */
-static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
-    const fab_sharing *s = fluid->sharing;
-    uint64_t n_hops = 0;
-    FAB_PASS(FAB_NEW(fluid->first, (size_t)s->n_flows + 1, err));
-    FAB_PASS(FAB_NEW(fluid->listed, (size_t)s->n_links + 1, err));
-    FAB_PASS(FAB_NEW(fluid->hops, (size_t)(s->first[s->n_flows] - s->first[0]), err));
-    FAB_PASS(s->share != NULL ? FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err) : FAB_OK);
-    count_routes(fluid);
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        uint32_t own = own_link(fluid, f);
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            if (counts_link(fluid, s->link[e], own)) {
-                fluid_link *link = &fluid->links[s->link[e]];
-                FAB_REFUSE_IF(link->mark == f + 1, err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough",
-                              f, s->link[e]);
-                link->mark = f + 1;
-                if (s->share != NULL) {
-                    fluid->share[n_hops] = s->share[e];
-                }
-                fluid->hops[n_hops++].link = s->link[e];
-                fluid->listed[s->link[e] + 1]++;
-            }
-        }
-        fluid->first[f + 1] = n_hops;
-    }
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        fluid->listed[l + 1] += fluid->listed[l];
-        fluid->links[l].mark = 0;
-        fluid->links[l].n_on = 0;
-        fluid->links[l].capacity = s->capacity[l];
-    }
-    return FAB_NEW(fluid->places, (size_t)n_hops, err);
-}
-
-/* Those of fab_fluid_new() and fluid_set_init(). */
+/* Those of fluid_new(). */
 double fab_fluid_bytes(const fab_sharing_size *size) {
-    double flow =
-        sizeof(fluid_flow) + sizeof(fluid_event) + 3 * sizeof(uint32_t) + 2 * sizeof(uint64_t) + 3 * sizeof(double);
-    double link = sizeof(fluid_link) + sizeof(local_link) + sizeof(uint32_t) + sizeof(uint64_t) + sizeof(double);
-    double entry = sizeof(fluid_hop) + sizeof(fluid_place) + sizeof(uint32_t) + (size->shares ? 2 * sizeof(double) : 0);
-    return size->n_flows * flow + size->n_links * link + size->n_entries * entry + fab_max_min_bytes(size);
+    double link = sizeof(fluid_link) + sizeof(fluid_clock) + sizeof(fluid_event) + sizeof(queued) +
+                  6 * sizeof(uint32_t) + sizeof(uint64_t) + sizeof(double);
+    double flow = sizeof(fluid_flow) + sizeof(uint64_t) + sizeof(double) + sizeof(uint32_t);
+    double entry = sizeof(fluid_place) + 2 * sizeof(uint32_t) + (size->shares ? sizeof(double) : 0);
+    double n_own = size->limits ? size->n_flows : 0;
+    return size->n_flows * flow + (size->n_links + n_own) * link + (size->n_entries + n_own) * entry +
+           FLUID_BUCKETS * sizeof(uint32_t) + fab_max_min_bytes(size);
 }
 
 static void fluid_free(fab_fluid *fluid) {
     if (fluid == NULL) {
         return;
     }
-    FAB_FREE_ALL(fluid->flows, fluid->links, fluid->first, fluid->hops, fluid->share, fluid->listed, fluid->places,
-                 fluid->events, fluid->fresh, fluid->released, fluid->ended);
-    fluid_set_release(&fluid->set);
-    fab_max_min_free(fluid->solver);
+    FAB_FREE_ALL(fluid->capacity, fluid->share, fluid->first, fluid->link, fluid->place, fluid->listed, fluid->places,
+                 fluid->flows, fluid->links, fluid->clocks, fluid->events, fluid->changed, fluid->head, fluid->used,
+                 fluid->heap);
     free(fluid);
 }
 FAB_OWNER(fab_fluid, fluid_free)
 
-static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
+static fab_status fluid_new(const fab_sharing *sharing, const double *bits, fab_fluid **out, fab_error *err) {
     FAB_OWNS_NEW(fluid_free_owned, fab_fluid, fluid, 1, err);
-    fluid->sharing = sharing;
-    FAB_PASS(FAB_NEW_ALL(sharing->n_flows, err, fluid->flows, fluid->events, fluid->fresh, fluid->ended));
-    FAB_PASS(FAB_NEW_ALL(sharing->n_links, err, fluid->links, fluid->released));
-    FAB_PASS(copy_routes(fluid, err));
-    FAB_PASS(fluid_set_init(fluid, err));
-    FAB_PASS(fab_max_min_new(&fluid->solver, err));
+    FAB_PASS(FAB_NEW(fluid->flows, sharing->n_flows, err));
+    for (uint32_t f = 0; f < sharing->n_flows; f++) {
+        fluid->flows[f].target = bits[f];
+    }
+    FAB_PASS(fluid_route(fluid, sharing, err));
+    const uint32_t n_links = fluid->routes.n_links;
+    FAB_PASS(FAB_NEW_ALL(n_links, err, fluid->links, fluid->clocks, fluid->events, fluid->changed, fluid->heap));
+    fluid->n_buckets = n_links > FEW_LINKS ? FLUID_BUCKETS : 1;
+    FAB_PASS(FAB_NEW(fluid->head, fluid->n_buckets, err));
+    FAB_PASS(FAB_NEW(fluid->used, (fluid->n_buckets + 63) / 64, err));
+    for (uint32_t l = 0; l < n_links; l++) {
+        settle_at(fluid, l, (fluid_event){INFINITY, l});
+    }
+    FAB_PASS(fluid_begin(fluid, err));
     return FAB_GIVE(*out, fluid);
 }
 
-/* --- beginnings and ends ------------------------------------------------------------------------------------------ */
-
-static void enlist(fab_fluid *fluid, uint32_t f) {
-    fluid_prefetch(fluid, f);
-    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
-        uint32_t l = fluid->hops[h].link;
-        uint32_t place = fluid->links[l].n_on++;
-        fluid->hops[h].place = place;
-        fluid->places[fluid->listed[l] + place] = (fluid_place){f, (uint32_t)(h - fluid->first[f])};
-    }
-    fluid->flows[f].is_listed = true;
-    fluid->fresh[fluid->n_fresh++] = f;
-}
-
-static void delist(fab_fluid *fluid, uint32_t f) {
-    fluid_flow *flow = &fluid->flows[f];
-    fluid_prefetch(fluid, f);
-    if (flow->bottleneck != FAB_NO_BOTTLENECK) {
-        fluid->links[flow->bottleneck].n_bottlenecked--;
-    }
-    for (uint64_t h = fluid->first[f]; h < fluid->first[f + 1]; h++) {
-        uint32_t l = fluid->hops[h].link;
-        fluid_link *link = &fluid->links[l];
-        fluid_place *places = &fluid->places[fluid->listed[l]];
-        fluid_place last = places[--link->n_on];
-        places[fluid->hops[h].place] = last;
-        fluid->hops[fluid->first[last.flow] + last.hop].place = fluid->hops[h].place;
-        link->load = link->n_on > 0 ? link->load - flow->rate * fluid_share(fluid, h) : 0;
-        link->n_updates++;
-        if (!link->is_released && link->n_bottlenecked > 0) {
-            link->is_released = true;
-            fluid->released[fluid->n_released++] = l;
+/* The flows of a link that end now. */
+static void end_flows(fab_fluid *fluid, uint32_t l, double *out_finish_s) {
+    const fluid_place *places = &fluid->places[fluid->listed[l]];
+    const fluid_clock *clock = &fluid->clocks[l];
+    fluid_advance(fluid, l);
+    const double due = fmax(clock->served, clock->first) + fluid->links[l].level * fluid->now * FLUID_TIE;
+    for (uint32_t i = fluid->links[l].n_bottlenecked; i-- > 0;) {
+        const uint32_t f = places[i].flow;
+        if (fluid->flows[f].target <= due) {
+            out_finish_s[f] = fluid->now;
+            fluid_end(fluid, f);
         }
     }
-    flow->is_listed = false;
 }
 
-/* A flow without a bottleneck, or that has nothing to send, is done at once. */
-static void fluid_start(fab_fluid *fluid, uint32_t f, double bits) {
-    bool is_free = fluid->first[f] == fluid->first[f + 1] &&
-                   (fluid->sharing->limit == NULL || fluid->sharing->limit[f] == INFINITY);
-    bool is_instant = bits == 0 || is_free;
-    fluid->flows[f].left = bits;
-    fluid->flows[f].bottleneck = FAB_NO_BOTTLENECK;
-    fluid_event_put(fluid, f, is_instant ? 0 : INFINITY);
-    if (!is_instant) {
-        enlist(fluid, f);
+/* An end takes work in proportion to the flows that run: all ends so much as the square of the flows. */
+static void tell_progress(const fab_fluid_progress *progress, double running, uint32_t *told) {
+    const uint32_t done = (uint32_t)((1 - running * running) * TOLD);
+    for (; progress != NULL && progress->advance != NULL && *told < done; ++*told) {
+        progress->advance(progress->context, TOLD);
     }
 }
 
-/* Goes to the next end, and takes what ends then. */
-static void take_ended(fab_fluid *fluid, double *out_finish_s) {
-    fluid->now = fmax(fluid->events[0].ends, fluid->now);
-    while (fluid->n_events > 0 && fluid->events[0].ends <= fluid->now * (1 + FLUID_TIE)) {
-        fluid->ended[fluid->n_ended++] = fluid_event_take(fluid);
-    }
-    qsort(fluid->ended, fluid->n_ended, sizeof *fluid->ended, fab_order_u32);
-    for (uint32_t i = 0; i < fluid->n_ended; i++) {
-        out_finish_s[fluid->ended[i]] = fluid->now;
-        if (fluid->flows[fluid->ended[i]].is_listed) {
-            delist(fluid, fluid->ended[i]);
-        }
-    }
-    fluid->n_ended = 0;
-}
-
-static fab_status simulate(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+static fab_status simulate(const fab_sharing *sharing, const double *bits, const fab_fluid_progress *progress,
+                           double *out_finish_s, fab_error *err) {
     FAB_OWNS(fluid_free_owned) fab_fluid *fluid = NULL;
-    FAB_PASS(fluid_new(sharing, &fluid, err));
+    FAB_PASS(fluid_new(sharing, bits, &fluid, err));
+    const uint32_t n_running = fluid->n_running;
+    uint32_t check_at = n_running;
+    uint32_t told = 0;
     for (uint32_t f = 0; f < sharing->n_flows; f++) {
-        fluid_start(fluid, f, bits[f]);
+        out_finish_s[f] = 0; /* of those with nothing to send, or without a bottleneck */
     }
-    FAB_PASS(fluid_settle(fluid, err));
-    while (fluid->n_events > 0) {
-        FAB_REFUSE_IF(fluid->events[0].ends == INFINITY, err, FAB_EINTERNAL, NULL, "flow %u never ends",
-                      fluid->events[0].flow);
-        take_ended(fluid, out_finish_s);
+    while (fluid->n_running > 0) {
+        move_events(fluid);
+        FAB_REFUSE_IF(fluid->events[0].ends == INFINITY, err, FAB_EINTERNAL, NULL, "%u flows never end",
+                      fluid->n_running);
+        if (fluid->n_running <= check_at) {
+            FAB_PASS(fluid_check(fluid, err));
+            check_at -= check_at > n_running / CHECKS ? n_running / CHECKS : check_at;
+        }
+        fluid->now = fmax(fluid->events[0].ends, fluid->now);
+        while (fluid->events[0].ends <= fluid->now * (1 + FLUID_TIE)) {
+            const uint32_t l = fluid->events[0].link;
+            end_flows(fluid, l, out_finish_s);
+            sift_down(fluid, 0, (fluid_event){INFINITY, l});
+        }
         FAB_PASS(fluid_settle(fluid, err));
+        tell_progress(progress, (double)fluid->n_running / n_running, &told);
     }
     return FAB_OK;
 }
@@ -277,7 +190,8 @@ static fab_status solve_once(const fab_sharing *sharing, const double *bits, dou
     return FAB_OK;
 }
 
-fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, const fab_fluid_progress *progress,
+                            double *out_finish_s, fab_error *err) {
     return is_proportional(sharing, bits) ? solve_once(sharing, bits, out_finish_s, err)
-                                          : simulate(sharing, bits, out_finish_s, err);
+                                          : simulate(sharing, bits, progress, out_finish_s, err);
 }

@@ -166,6 +166,6 @@ static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate
 
 fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
                              uint32_t *out_bottleneck, fab_error *err) {
-    FAB_PASS(fill_records(solver, sharing, NULL, err));
+    FAB_PASS(fill_records(solver, sharing, err));
     return certify(solver, sharing, out_rate, out_bottleneck, err);
 }

@@ -1,7 +1,13 @@
 /** Memory of a solver: the links that can hold a flow, and the flows by link. */
 #pragma once
 
-#include "fill.h"
+#include "fab/max_min.h"
+#include "queue.h"
+
+/** Levels (rate per weight) closer than this, relatively, are one level: symmetric flows get the same bytes. */
+#define FILL_TIE 1e-12
+/** A link this close to its capacity, relatively, is full: ties leave that much on it. */
+#define FILL_SLACK 1e-11
 
 #define NO_LINK UINT32_MAX
 
@@ -55,11 +61,6 @@ typedef struct chunk {
     uint32_t link[CHUNK_LINKS];
 } chunk;
 
-typedef struct queued {
-    double level;
-    uint32_t link;
-} queued;
-
 struct fab_max_min {
     uint32_t n_kept;
     link_state *links; /* those kept, one that holds nobody, then one per limited flow */
@@ -101,3 +102,6 @@ FAB_STATUS solver_reserve_check(fab_max_min *m, fab_error *err);
  * @retval FAB_EINPUT  a link twice in a flow
  */
 FAB_STATUS solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err);
+
+/** Progressive filling, without looking at the result: rates are in the records of the solver then. */
+FAB_STATUS fill_records(fab_max_min *solver, const fab_sharing *sharing, fab_error *err);

@@ -2,10 +2,6 @@
  * as many times longer as the network says, for as long as that lasts. */
 #include "pipeline_run.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 /* --- sharing ------------------------------------------------------------------------------------------------------ */
 
 static fab_travel travel_of(fab_op_kind kind) {

@@ -1,10 +1,7 @@
 /* What a pipeline may be, and what its iteration consists of. Fixed orders make time grow with every duration, so that
  * what a kind of communication costs is the difference between a run with it and one without. */
-#include "fab/memory.h"
 #include "pipeline_run.h"
-#include "fab/order.h"
-
-#include <math.h>
+#include "fab/units.h"
 
 const char *const fab_pipeline_orders[FAB_ORDER_N] = {"1f1b", "zero-bubble"};
 

@@ -2,10 +2,6 @@
  * sends and what replicas exchange have a channel each. */
 #include "pipeline_run.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 static const fab_chunk_times *times_of(const run *r, uint32_t stage, uint32_t chunk) {
     return &r->p->chunk[(size_t)stage * r->p->n_chunks + chunk];
 }

@@ -3,11 +3,8 @@
 
 #include "fab/algorithms.h"
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/replay.h"
 #include "fab/units.h"
-
-#include <math.h>
 
 #define KEY  ",algorithm="
 #define BEST "best"

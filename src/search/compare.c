@@ -1,8 +1,6 @@
 /* Designs side by side: which is best, by how much, what would turn it, and what differs between them. */
 #include "sweep_internal.h"
 
-#include "fab/memory.h"
-
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
 
 static double figure_of(const fab_sweep_point *p, const fab_verdict *v, size_t e) {

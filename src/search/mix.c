@@ -2,7 +2,6 @@
 #include "fab/mix_run.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 
 #define SAME 1e-9
 

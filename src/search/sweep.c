@@ -9,12 +9,6 @@
 
 #include "sweep_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
 #define SAME  1e-9 /* figures this close are equal */
 #define TRIES 0.3  /* of the time of a sweep with failures: plans that other points run */
 

@@ -5,9 +5,6 @@
 #include "fab/contend.h"
 #include "fab/design.h"
 #include "fab/goodput_run.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 static const char OF_TRAFFIC[] = "traffic.";
 

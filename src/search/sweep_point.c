@@ -10,12 +10,6 @@
 
 #include "sweep_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
 static void tell_part(const point_progress *p, double part) {
     const double of_point = ((double)p->engine + part) / (double)p->n_engines;
     p->request->progress(p->request->progress_context, ((double)p->before + of_point) * (1 - p->tries), p->n_points);

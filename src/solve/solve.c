@@ -1,11 +1,9 @@
 /* GLPK behind our own interface. Its errors arrive in a hook that must not return: the hook jumps back into fab_solve,
  * which throws the whole environment away, the only thing GLPK allows afterwards. */
 #include "fab/solve.h"
-#include "fab/memory.h"
 
 #include <glpk.h>
 #include <limits.h>
-#include <math.h>
 #include <setjmp.h>
 
 /* What a call owns. It lives on the heap: automatic variables changed after setjmp are lost by the jump. */

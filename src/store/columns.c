@@ -1,9 +1,6 @@
 #include "columns.h"
 
-#include "fab/memory.h"
 #include "fab/str.h"
-
-#include <math.h>
 
 /* --- which member stands where ------------------------------------------------------------------------------------ */
 

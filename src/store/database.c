@@ -6,10 +6,6 @@
 #include "fab/str.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define BUSY_MS 10000 /* until somebody else must have ended what takes moments */

@@ -1,10 +1,9 @@
 /** SQLite as the store uses it: every call checked, every failure a sentence about the file. */
 #pragma once
 
-#include "fab/status.h"
+#include "fab/base.h"
 
 #include <sqlite3.h>
-#include <stdint.h>
 
 #define STORE_PATH_SIZE      4096
 #define STORE_APPLICATION_ID 0x46616253 /* "FabS" */

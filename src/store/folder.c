@@ -1,12 +1,9 @@
 #include "folder.h"
 
 #include "fab/fnv.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/save.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,11 +3,7 @@
 #include "schema.h"
 #include "shard_read.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
-
-#include <inttypes.h>
 
 #define MOST_OPEN 64 /* shards: each takes file descriptors */
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
+#include "fab/base.h"
 
 #define STORE_HOLDER_SIZE 160
 

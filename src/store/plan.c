@@ -5,11 +5,9 @@
 #include "schema.h"
 
 #include "fab/fnv.h"
-#include "fab/memory.h"
 #include "fab/save.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

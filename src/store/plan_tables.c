@@ -1,11 +1,7 @@
 #include "plan_tables.h"
 #include "columns.h"
 
-#include "fab/memory.h"
 #include "fab/shard.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 static const struct column PLAN_COLUMNS[] = {
     {COLUMN_DIGEST, offsetof(fab_plan, id)},      {COLUMN_TEXT, offsetof(fab_plan, program)},

@@ -1,10 +1,6 @@
 #include "rows.h"
 
-#include "fab/memory.h"
 #include "fab/rng.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* --- digest ------------------------------------------------------------------------------------------------------- */
 

@@ -4,9 +4,6 @@
 #include "schema.h"
 #include "shard_read.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
 #include <time.h>
 
 #define TRIES 50 /* of 20 ms, where a writer comes or goes */

@@ -4,7 +4,6 @@
 #include "schema.h"
 #include "columns.h"
 
-#include "fab/memory.h"
 #include "fab/rng.h"
 
 struct fab_store {

@@ -3,10 +3,6 @@
 #include "study_scene.h"
 
 #include "fab/certificate.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define ROWS_MOST   (UINT64_C(1) << 20) /* of all variants: more are not listed */
 #define STATES_MOST 64                  /* scenarios whose paths are listed */

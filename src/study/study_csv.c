@@ -2,11 +2,7 @@
 #include "scenarios/scenarios_internal.h"
 #include "study_results_internal.h"
 
-#include "fab/memory.h"
-
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 
 #define FLUSH_AT   65536
 #define CACHE_BITS 14

@@ -3,10 +3,7 @@
 #include "study_scene.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/parallel.h"
-
-#include <math.h>
 
 #define PARTS 8 /* after which it is looked whether the mean can still reach what is asked for */
 

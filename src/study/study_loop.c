@@ -1,10 +1,8 @@
 /* Threads compute blocks; who has one stores it, one after the other. */
 #include "study_loop.h"
 
-#include "fab/memory.h"
 #include "fab/parallel.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <time.h>
 

@@ -3,10 +3,8 @@
 
 #include "fab/design.h"
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/study.h"
 
-#include <math.h>
 #include <time.h>
 
 /* Bytes of rows in the store, measured: tests/bench/bench_store.c. */

@@ -5,10 +5,7 @@
 
 #include "fab/iterate.h"
 #include "fab/job_space.h"
-#include "fab/memory.h"
 #include "fab/summarise.h"
-
-#include <inttypes.h>
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 

@@ -2,10 +2,6 @@
  * keys. */
 #include "study_results_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 static const char FAILED[] = "SELECT scenario, component FROM failed ORDER BY scenario, component";
 
 fab_status study_rows_init(study_rows *rows, const fab_study_results *results, fab_error *err) {

@@ -5,10 +5,6 @@
 
 #include "fab/design.h"
 #include "fab/analysis.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
 
 #define USUAL_THREADS 8 /* for which there is memory, or a study that is not told its seeds has one */
 

@@ -2,10 +2,6 @@
  * src/doc/adr/0069-hosts.md. */
 #include "traffic_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 /* The first message inside the scale-up domain and the first outside are part of the step. */
 static uint64_t further_of(const fab_fabric *f, const fab_all_to_all *all, uint32_t gpu) {
     const uint32_t size = fab_all_group(all);

@@ -1,11 +1,7 @@
 #include "traffic_internal.h"
 
 #include "fab/collective.h"
-#include "fab/memory.h"
 #include "fab/ranked.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 FAB_RELEASES(fab_phase_release, fab_phase, src, dst, bytes, comm, ordinal, all.share);
 

@@ -5,10 +5,7 @@
 #include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/job_sharing.h"
-#include "fab/memory.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 #define SUMMARIZE(traffic, ...) fab_append((traffic)->summary, sizeof(traffic)->summary, __VA_ARGS__)
 

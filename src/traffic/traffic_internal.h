@@ -6,8 +6,6 @@
 #include "stages_internal.h"
 #include "fab/traffic.h"
 
-#include <stdlib.h>
-
 /* Bytes of a phase stay below 2^63, so that sums of them fit. */
 #define FAB_PHASE_MAX_BYTES 9.2e18
 

@@ -1,7 +1,6 @@
 /* A tree of what a stream tells. Attribute values hold no '<': from the '<' of a start tag the text is walked forwards
  * over the attributes, of which libxml2 reports no place. */
 #include "xml_stream_internal.h"
-#include "fab/memory.h"
 #include "fab/xml_reader.h"
 
 #define MAX_NAMESPACES 8

@@ -7,7 +7,6 @@
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
 #include <stdarg.h>
-#include <string.h>
 #include <strings.h>
 
 /* --- places and errors -------------------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #include "fab/utf8.h"
 #include "fab/xml_reader.h"
 
-#include <string.h>
 #include <strings.h>
 
 void xml_cursor_move(xml_cursor *cursor, const char *data, size_t offset) {

@@ -1,9 +1,7 @@
 /** Checks on the raw text, and places in it. Knows nothing of libxml2. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** A place in a text. Only ever moves forward. */
 typedef struct xml_cursor {

@@ -1,5 +1,4 @@
 #include "fab/xml_writer.h"
-#include "fab/memory.h"
 #include "fab/utf8.h"
 
 #include <errno.h>

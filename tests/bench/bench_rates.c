@@ -209,7 +209,7 @@ static fab_status measure_equal(const bench *b, const char *argument, figure *ou
     FAB_TRY(load_make(b, argument, traffic.phases, 1, &l, err));
     for (uint32_t run = 0; run < b->n_runs; run++) {
         double start = bench_now();
-        FAB_TRY(fab_fluid_finish(&l.sharing, l.bits, l.result, err));
+        FAB_TRY(fab_fluid_finish(&l.sharing, l.bits, NULL, l.result, err));
         keep_run(out, start);
     }
     out->units = l.sharing.n_flows;
@@ -255,7 +255,7 @@ static fab_status run_whole(const char *design_text, const char *kind, bool prin
         phase = &traffic.phases[0];
     }
     FAB_TRY(load_make(&b, "dmodk", phase, 1, &l, err));
-    FAB_TRY(fab_fluid_finish(&l.sharing, l.bits, l.result, err));
+    FAB_TRY(fab_fluid_finish(&l.sharing, l.bits, NULL, l.result, err));
     keep_run(out, start);
     out->units = phase->n_flows;
     for (uint32_t f = 0; f < l.sharing.n_flows; f++) {

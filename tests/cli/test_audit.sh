@@ -329,9 +329,10 @@ for f in a["findings"]:
 assert set(kinds) == {"absent-switch", "missing-cable", "swapped-rails", "swapped-hosts", "absent-host"}, kinds.keys()
 for pair in kinds["swapped-hosts"]:  # one column of ports alone is out of the order that all others of these hosts follow
     assert pair["cables"] == 2 and pair["damage_bps"] == 0 and pair["node"] == pair["other_node"], pair
-assert sorted(f["what"][:25] for f in kinds["swapped-hosts"]) == ["'b06-p1-dgx-06-c02 HCA-1'", "'b06-p1-dgx-06-c07 HCA-2'"]
-unnamed, = [f for f in kinds["swapped-hosts"] if "c02" in f["what"]]  # not its neighbour, which is at the port of its siblings
-assert {unnamed["port"], unnamed["other_port"]} == {"4", "2"} and "port 2 of their leaves" in unnamed["what"], unnamed
+assert sorted(f["what"][5:25] for f in kinds["swapped-hosts"]) == ["p1-dgx-01-c12 HCA-2'", "p1-dgx-01-c14 HCA-6'", "p1-dgx-06-c02 HCA-1'", "p1-dgx-06-c07 HCA-2'"]
+for host, here, belongs in ("c02", "4", "2"), ("01-c12", "11", "12"), ("01-c14", "11", "14"):  # not who is there, at the port of its siblings
+    unnamed, = [f for f in kinds["swapped-hosts"] if host in f["what"]]
+    assert (unnamed["port"], unnamed["other_port"]) == (here, belongs) and f"port {belongs} of their leaves" in unnamed["what"], unnamed
 assert (a["cables_out_of_order"], a["cables_out_of_port_order"]) == (76, 76), a
 host, = kinds["absent-host"]  # eight of nine are there, and a port between those of c04 and c06 is free on all leaves
 assert host["node"] == "b07-p1-dgx-07-c05" and host["is_choice"] and host["confidence"] > 0.9, host

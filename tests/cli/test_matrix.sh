@@ -111,8 +111,9 @@ grep -F "$refuses_here" err >/dev/null || fail "hosts as GPUs: $(<err)"
 # As many rows as servers are likely these; the verdict says it, and what to write.
 printf '0 5 5 5\n5 0 5 5\n5 5 0 5\n5 5 5 0\n' >square.csv
 likely='the matrix names GPUs 0 to 3 of 32, as many as there are servers: if its rows are servers, write ,rows=servers behind the file'
+unit='the matrix is read in bytes: no entry is above 5 B, so they are likely of a unit; write it behind each, 1.5GB'
 "$program" route clos:gpus=32 --traffic file:square.csv --quiet | tr -s ' \n' ' ' >out
-[[ $(grep -oF "$likely" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
+[[ $(grep -oF "$likely; $unit" out | wc -l) -eq 2 && $(<out) == *"how sure every seed gives the same; $likely; $unit clos:gpus=32"* ]] || fail "a matrix of servers: $(<out)"
 "$program" route clos:gpus=32 --traffic file:square.csv,rows=servers --quiet >out
 grep -F 'as many as' out >/dev/null && fail "rows=servers is doubted"
 # Parts of bytes are rounded, which is said: of small numbers that they are likely of a unit that the file leaves out.
@@ -120,7 +121,7 @@ rounded() { # rounded TEXT FILE: in the verdict, in what there is to know, and o
   "$program" route clos:gpus=32 --traffic "file:$2" --quiet | tr -s ' \n' ' ' >out
   "$program" traffic clos:gpus=32 --traffic "file:$2" --quiet >/dev/null 2>err || fail "traffic of $2"
   if [[ -z $1 ]]; then
-    ! grep -F 'rounded' out err || fail "$2: rounding is said that changes nothing"
+    ! grep -E 'rounded|likely of a unit' out err || fail "$2: rounding or a unit is said where there is none"
   else
     [[ $(grep -oF "$1" out | wc -l) -eq 2 && $(<err) == "fabriscope: $1" ]] || fail "$2: rounding is not said: $(<out) $(<err)"
   fi
@@ -132,6 +133,13 @@ printf '%%%%MatrixMarket matrix coordinate real general\n32 32 2\n2 3 9999.6\n1 
 rounded 'the matrix is read in bytes, and 2 entries of parts of one were rounded, by 0.901 % at most: write bytes, or each with its unit, 1.5GB' fractions.mtx
 printf 'src,dst,bytes\n0,8,1.5GB\n1,9,2.25e9\n8,0,123456.7\n' >whole.csv
 rounded '' whole.csv
+# So are whole numbers too few for a message, but where the file shows a unit or bytes of messages.
+printf '0,64\n1,0\n' >message.csv
+printf '0,3B\n1B,0\n' >units.csv
+printf '0,4\n1,0\n' >relative.csv
+rounded '' message.csv
+rounded '' units.csv
+rounded 'the matrix is read in bytes: no entry is above 4 B, so they are likely of a unit; write it behind each, 1.5GB' relative.csv
 # The traffic's line always says what the rows were taken for, zeros in the last of them or not.
 rows() { # rows TEXT FILE
   "$program" route clos:gpus=64,radix=16 --traffic "file:$2" --quiet | tr -s ' \n' ' ' | grep -F -- "TRAFFIC matrix ${2%%,*}: $1 phase" >/dev/null ||

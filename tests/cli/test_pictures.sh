@@ -31,6 +31,12 @@ assert re.match(r"An iteration takes ([\d.]+) m?s; under engine 2, spray, which 
 worst = max(p["engines"][0]["max_collision_factor"] for p in r["phases"])
 assert f"Largest collision factor {worst:.2f}: " in texts[2] and texts[2].endswith("random placement (seed 0)"), texts[2]
 PYTHON
+# Of several seeds the first is drawn, which the title says; a heading that is too long for a line has two, and no cut.
+"$program" run rail-spine:gpus=256,radix=32,taper=2 --seeds 2 --seed 7 --engine ecmp --export seeds.svg --quiet >/dev/null
+grep -q '>rail-spine:gpus=256,radix=32,taper=2 under ecmp,[^<]*, seed 7, the first of 2<' seeds.svg || fail "the seed of the picture"
+grep -q 'on 256</text>' seeds.svg && grep -q '>GPUs, batch 1024 in 16 microbatches of 1<' seeds.svg || fail "a long heading is cut: $(grep 'class="s"' seeds.svg)"
+"$program" run rail-spine:gpus=64,radix=16 --seeds 2 --engine spray --export spray.svg --quiet >/dev/null
+grep -q 'the first of' spray.svg && fail "a seed of what needs none"
 "$program" build rail-only:gpus=8 --picture cost --export alike.svg --quiet >/dev/null
 grep -q '>all alike, within a fifth<' alike.svg && ! grep -q '>to 100 %<' alike.svg || fail "prices that are alike"
 grep -q '>Bound by compute, ' drawn/phase.svg || fail "what bounds the job has no label"

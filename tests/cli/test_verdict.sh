@@ -345,10 +345,13 @@ for command in compare sweep; do
   "$program" help $command | tr -s ' \n' ' ' | grep -q "default 1, and means of 8 in compare, .*sweep .*where paths are drawn" || fail "seeds of $command"
 done
 
-# A bound that no switch routes by is never taken, nor named beside what is.
+# The least load, which no switch routes by, is never taken, nor named beside what is.
 bound=(clos:gpus=128,radix=32,taper=2,spares=2 --job model=llama3-8b --engine optimal --engine spray --quiet)
 "$program" run "${bound[@]}" | sed '/^clos/,$d' | tr -s ' \n' ' ' >out
-grep -E '\[1\] optimal, a bound that no switch routes by, takes [0-9.]+ s' out >/dev/null && grep -F 'to do keep the routing' out >/dev/null ||
+grep -E '\[1\] optimal, the least load of the fullest link, which no switch routes by, takes [0-9.]+ s' out >/dev/null && grep -F 'to do keep the routing' out >/dev/null ||
   fail "a bound is no advice: $(head -c 900 out)"
 "$program" run "${bound[@]}" --engine ecmp | sed '/^clos/,$d' | tr -s ' \n' ' ' | grep -F 'Best [2] spray; worst [3] ecmp' >/dev/null || fail "a bound beside two engines"
+"$program" run "${bound[@]:0:5}" --quiet | sed '/^clos/,$d' | tr -s ' \n' ' ' >out
+grep -F ', at the least load of the fullest link, which no switch routes by' out >/dev/null && ! grep -F 'keep the routing' out >/dev/null ||
+  fail "a routing that no switch has is kept: $(head -c 900 out)"
 exit $((failures > 0))

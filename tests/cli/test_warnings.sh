@@ -67,6 +67,11 @@ warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=72 "${nvl[@]}"
 warns 0 "" run clos:gpus=288,gpus-per-server=4,domain=36 "${nvl[@]}"
 warns 1 "with domains of 4:" run clos:gpus=288,gpus-per-server=4 "${nvl[@]}"
 warns 0 "" run clos:gpus=288 --job model=llama3-8b,gpu=b200-180gb,tp=1,pp=1 --engine spray
+# All servers of a fabric are alike: jobs of other GPUs are told, unless the design says what servers are.
+two=(--job id=a,model=gpt-1.7b,gpu=h100-80gb,servers=0-3 --job id=b,model=gpt-1.7b,servers=4-7)
+warns 1 "a job has b200-180gb, and all servers are taken for those of h100-80gb, the GPU of the first job" run clos:gpus=64 "${two[@]}",gpu=b200-180gb --engine spray
+warns 0 "" run clos:gpus=64 "${two[@]}",gpu=h100-80gb --engine spray
+warns 0 "" run clos:gpus=64,domain-rate=900GB/s,floor.server-power=12kW "${two[@]}",gpu=b200-180gb --engine spray
 # and those of which the largest domain that is sold is known: what joins more has no price
 larger="h100-80gb is sold in scale-up domains of at most 8 GPUs, and the design has domains of 64: no price has what would join so many"
 warns 1 "$larger" compare rail-only:gpus=256,radix=32 rail-only:gpus=256,radix=32,domain=64 --job model=llama3-70b --engine spray
@@ -86,6 +91,7 @@ warns 0 "" build rail-only:gpus=288,gpus-per-server=4,domain=72
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
 warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3
+warns 1 "front-end: taper.2=3 has no effect" build "$root/tests/data/front_end.xml" --set front-end.taper.2=3
 warns 1 "8 spare servers take another tier: 68 switches" build clos:gpus=512,radix=32,spares=8,full-spares=yes
 warns 0 "" build clos:gpus=512,radix=32,spares=8
 warns 1 "links nic-leaf run at 133.3 Gb/s" sweep clos:gpus=64,radix=16 "${ring[@]}" --vary planes=1,3 --set port=400Gb/s
@@ -114,6 +120,11 @@ warns 0 "" route "installed:$root/tests/data/sites/ibnetdiscover" "${ring[@]}"
 for preset in $(some $("$program" list presets --json | python3 -c "import json, sys; print(*[p['name'] for p in json.load(sys.stdin)])")); do
   warns 0 "" build "preset:$preset"
 done
+
+# A number of GPUs near by for which the network costs much less is told where the price is; of one that divides nothing is.
+"$program" run rail-spine:gpus=1048 --traffic pattern:ring --engine dmodk --quiet | tr -s ' \n' ' ' >out
+grep -E '1,024 GPUs, 24 fewer, take 19 switches fewer: \$[0-9.]+M less in all, 18 % less per GPU\.' out >/dev/null || fail "1,024 GPUs beside 1,048: $(<out)"
+"$program" cost clos:gpus=1024 --quiet --json | grep near_size >/dev/null && fail "1,024 GPUs have a better size"
 
 # What has failed without anybody having to move is one row.
 "$program" route preset:llama3-talk-racks --engine pinned --traffic job:dp-rs --fail spine-3 --quiet >out

@@ -64,22 +64,11 @@ typedef struct sharing {
     double most_error; /**< of the loss, relative */
 } sharing;
 
-static void set_keys(fab_design *design, size_t job, const char *pairs) {
-    char text[256];
-    fab_error err = {0};
-    (void)snprintf(text, sizeof text, "%s", pairs);
-    for (char *at = strtok(text, " "); at != NULL; at = strtok(NULL, " ")) {
-        char *equals = strchr(at, '=');
-        *equals = '\0';
-        cr_assert_eq(fab_design_set_job(design, job, at, equals + 1, "test", &err), FAB_OK, "%s", err.text);
-    }
-}
-
 static void check(const sharing *s) {
     fab_design *design = calloc(1, sizeof *design);
     fab_fabric *fabric = fixture_build(s->fabric, design, NULL);
     for (size_t i = 0; i < s->n; i++) {
-        set_keys(design, i, s->jobs[i]);
+        fixture_set_keys(design, i, s->jobs[i]);
     }
     const fab_engine_spec engine = fixture_spec("dmodk");
     const fab_context_request request = {

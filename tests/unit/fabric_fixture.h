@@ -16,6 +16,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** `design` and `counts` may be NULL. */
 static inline fab_fabric *fixture_build(const char *text, fab_design *design, fab_counts *counts) {
@@ -27,6 +28,18 @@ static inline fab_fabric *fixture_build(const char *text, fab_design *design, fa
     cr_assert_eq(fab_topology_build(&design->fabric, &fabric, counts, &err), FAB_OK, "%s: %s: %s", text, err.where,
                  err.text);
     return fabric;
+}
+
+/** Fields of a job, apart by blanks: "tp=8 pp=4". */
+static inline void fixture_set_keys(fab_design *design, size_t job, const char *pairs) {
+    char text[256];
+    fab_error err = {0};
+    cr_assert_lt((size_t)snprintf(text, sizeof text, "%s", pairs), sizeof text);
+    for (char *at = strtok(text, " "); at != NULL; at = strtok(NULL, " ")) {
+        char *equals = strchr(at, '=');
+        *equals = '\0';
+        cr_assert_eq(fab_design_set_job(design, job, at, equals + 1, "test", &err), FAB_OK, "%s", err.text);
+    }
 }
 
 static inline fab_next_hops *fixture_next_hops(const fab_fabric *fabric) {

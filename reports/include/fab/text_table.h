@@ -6,8 +6,6 @@
 
 #include "fab/text_layout.h"
 
-#include <math.h>
-
 #define FAB_TABLE_COLUMNS 10
 #define FAB_TABLE_BLANK   (-INFINITY) /**< a figure that is left out; one that is not a number is "-" */
 /** An array of columns and its length, as two arguments. */

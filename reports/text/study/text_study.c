@@ -3,9 +3,6 @@
 
 #include "fab/units.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MOST_ROWS 24    /* of engines and policies */
 #define FASTER    0.001 /* by which a mean is below that where nothing failed */
 

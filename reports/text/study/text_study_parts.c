@@ -1,9 +1,6 @@
 /* Text report of a study: which parts hurt, which scenarios stand out, and how servers are joined to the network. */
 #include "text_study.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MOST_NAMED 8    /* components behind the name of a scenario */
 #define MOST_TIED  3    /* of parts that have the same impact */
 #define LITTLE     1e-3 /* impact that nobody notices */

@@ -1,8 +1,6 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
 #include "text/text_sections.h"
 
-#include <string.h>
-
 /* --- designs compared --------------------------------------------------------------------------------------------- */
 
 #define FLAT 5e-5 /* part of a figure that its digits do not show */

@@ -2,9 +2,6 @@
  * straddle leaves; and one over spares: the uplinks that leaves give up for them. */
 #include "text/text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */
 #define ROUNDING  1e-9
 #define MOST_TEXT 360
@@ -180,6 +177,14 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
         fab_page_say(page, least > 0 ? ". --set down.1=%" PRIu64 " shows the taper alone." : ".", least);
         fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
     }
+}
+
+const char *fab_text_as_built(fab_page *page, const fab_sweep_point *p) {
+    FAB_ANY(differs, t, (size_t)FAB_MAX_TIERS,
+            t + 1 < p->counts.tiers &&
+                strcmp(fab_show_about(page, p->taper[t]), fab_show_about(page, p->counts.built_taper[t])) != 0);
+    return differs ? fab_show(page, " (%s as built)", fab_show_tapers(page, p->counts.tiers, p->counts.built_taper))
+                   : "";
 }
 
 void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {

@@ -2,9 +2,6 @@
 #include "fab/units.h"
 #include "text/text_sections.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MAX_PHASES  4 /* shown of each engine: the longest */
 #define LEAST_BAR   6 /* columns, as are all below */
 #define MOST_BAR    24

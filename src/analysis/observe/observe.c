@@ -1,12 +1,7 @@
 /* An observation from the snapshots to its suspects; each step stands in a file of its own. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/replay_memory.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define UNPREDICTED 0.01 /* of what most links carry: less is management */
 #define LINK_BYTES  200  /* of what is kept of a link: bytes of both ends, deviations, some rows that are sorted */

@@ -1,12 +1,6 @@
 /* What is found without a prediction, the order of suspects, and why each is one, in words. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
-
 #define MUCH_WAIT 3.0 /* times the median of its peers */
 
 const char *const fab_suspect_kinds[FAB_SUSPECT_N] = {

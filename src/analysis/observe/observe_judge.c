@@ -1,10 +1,6 @@
 /* Deviations of links and hosts, how far they spread without a fault, and the imbalance that hashing draws. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define NORMAL_MAD  1.4826 /* median of absolute values to a standard deviation */
 #define TAIL        0.90   /* quantile of absolute values that is looked at too, ... */
 #define NORMAL_TAIL 1.6449 /* ... in standard deviations; ... */

@@ -2,12 +2,10 @@
 #include "observe_internal.h"
 
 #include "fab/ib_names.h"
-#include "fab/memory.h"
 #include "fab/names.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <math.h>
 
 #define WORD_END  UINT64_C(0xffffffff) /* where a counter of 32 bits of InfiniBand stays */
 #define NEAR_WRAP (UINT64_C(1) << 63)  /* counters that fall from above this have wrapped, others were cleared */

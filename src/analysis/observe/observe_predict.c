@@ -1,10 +1,7 @@
 /* What an iteration of the job puts on every link, and which draw of the engine the measured loads are of. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
 #include "fab/parallel.h"
-
-#include <math.h>
 
 #define FITS      0.75 /* part of the links between switches that must be as a draw has them */
 #define AS_DRAWN  0.02 /* so far apart they are as drawn; spreads above that are taken into account */

@@ -1,11 +1,6 @@
 /* Ranks: those of a suspect by their numbers, and those that flight recorders show to be late or stuck. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
-
 /* --- their numbers ------------------------------------------------------------------------------------------------ */
 
 /* "8-15,40" of the GPUs [first, first + n) */

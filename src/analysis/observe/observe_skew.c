@@ -8,10 +8,6 @@
  * having lost bytes, do not count. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define ROUNDS 4     /* of weights */
 #define STEPS  400   /* of conjugate gradients, at most */
 #define SOLVED 1e-11 /* of the length of the right side */

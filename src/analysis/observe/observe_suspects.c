@@ -4,11 +4,6 @@
  * that deviates alone is taken as such. */
 #include "observe_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 #define CANDIDATES 384               /* the surest links and hosts that are tried */
 #define MOST_LINKS ((size_t)1 << 24) /* of paths that are kept */
 #define AS_GOOD    0.98              /* part of the gain of the best that makes another one as good */

@@ -2,7 +2,6 @@
 
 #include "fab/audit_bisection.h"
 #include "fab/ib_names.h"
-#include "fab/memory.h"
 #include "fab/network_of.h"
 
 #include <unistd.h>

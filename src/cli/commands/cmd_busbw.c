@@ -1,9 +1,6 @@
 #include "cli.h"
 
 #include "fab/busbw_run.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 static const char *const COLLECTIVES[] = {"all-reduce", "all-gather", "reduce-scatter",
                                           "all-to-all", "broadcast",  NULL}; /* of fab_operation */

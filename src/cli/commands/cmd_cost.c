@@ -1,7 +1,5 @@
 #include "cli.h"
 
-#include "fab/memory.h"
-
 static const cli_option OPTION_STEPS = {
     "steps", "GPUS,...", "one design built in steps of so many GPUs: parts bought, cables moved", CLI_TEXT(steps)};
 

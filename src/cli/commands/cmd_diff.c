@@ -2,11 +2,10 @@
 
 #include "fab/degrade.h"
 #include "fab/diff_run.h"
-#include "fab/memory.h"
+#include "fab/network.h"
 #include "fab/source.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #define MOST_BYTES ((size_t)1 << 30) /* of a report, or of a list of servers */
@@ -165,7 +164,12 @@ static fab_status find_operand(const char *text, operand *out, fab_error *err) {
     head[n] = '\0';
     size_t blank = strncmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     blank += strspn(head + blank, " \t\r\n");
-    *out = head[blank] == '{' ? OPERAND_REPORT : strstr(head, "<design") != NULL ? OPERAND_DESIGN : OPERAND_IMPORT;
+    const fab_network_format *format =
+        NULL; /* of JSON too, or what looks like it: OpenSM's lists begin with "{ CA Ports:01" */
+    FAB_PASS(head[blank] == '{' ? fab_network_recognise(head + blank, &format, err) : FAB_OK);
+    *out = head[blank] == '{' && format == NULL ? OPERAND_REPORT
+           : strstr(head, "<design") != NULL    ? OPERAND_DESIGN
+                                                : OPERAND_IMPORT;
     return FAB_OK;
 }
 

@@ -1,10 +1,7 @@
 #include "cli.h"
 
 #include "fab/definitions.h"
-#include "fab/memory.h"
 #include "fab/server_shape.h"
-
-#include <inttypes.h>
 
 #define WIDTH        80
 #define SERVER_WIDTH 100

@@ -1,6 +1,5 @@
 #include "cli.h"
 
-#include "fab/memory.h"
 #include "fab/source.h"
 
 #include <sys/stat.h>

@@ -1,10 +1,8 @@
 #include "cli.h"
 
-#include "fab/memory.h"
 #include "fab/xml_writer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <unistd.h>
 
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {

@@ -3,7 +3,6 @@
 #include "fab/scenarios.h"
 #include "fab/builtin.h"
 #include "fab/catalog.h"
-#include "fab/memory.h"
 #include "fab/prices.h"
 #include "fab/counters.h"
 

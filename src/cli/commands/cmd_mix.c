@@ -2,8 +2,6 @@
 
 #include "fab/mix_run.h"
 
-#include <stdlib.h>
-
 static fab_status apply_share(cli_options *options, const char *value, fab_error *err) {
     char *end = NULL;
     bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);

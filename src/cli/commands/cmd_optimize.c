@@ -2,10 +2,7 @@
 
 #include "fab/prices.h"
 #include "fab/catalog.h"
-#include "fab/memory.h"
 #include "fab/optimize.h"
-
-#include <inttypes.h>
 
 #define REPLAYS 64 /* of designs for their tokens, unless given */
 

@@ -1,7 +1,5 @@
 #include "cli.h"
 
-#include "fab/memory.h"
-
 #define LISTED 5
 
 #define SEARCHED 0.7 /* of --max-time: the rest is for a plan on its way, and the report */

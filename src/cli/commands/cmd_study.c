@@ -4,14 +4,12 @@
 
 #include "fab/assess.h"
 #include "fab/goodput_run.h"
-#include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/study.h"
 #include "fab/sweep_run.h"
 #include "fab/topologies.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <unistd.h>
 
 #define SAMPLE_S 0.25

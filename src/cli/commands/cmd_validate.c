@@ -1,8 +1,6 @@
 /* Published figures beside what their commands give: `validate`, and what a run shows of them. */
 #include "cli.h"
 
-#include "fab/memory.h"
-
 /* A command of a source as if it had been typed. */
 typedef struct typed_command {
     char *text; /* what the words point into */

@@ -3,8 +3,6 @@
 
 #include "fab/certificate.h"
 
-#include <inttypes.h>
-
 /* What the fabric costs, and what its halves can say to each other. */
 static fab_status certify_fabric(const cli_session *s, FILE *out, fab_error *err) {
     double cut_bps = 0;

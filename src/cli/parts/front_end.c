@@ -1,8 +1,6 @@
 /* Traffic of the second network: bursts between the servers and the storage servers, both as hosts of the front-end. */
 #include "cli.h"
 
-#include <stdlib.h>
-
 #define FRONT_END "front-end"
 
 bool cli_is_front_end(const char *traffic) {

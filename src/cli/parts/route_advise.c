@@ -3,8 +3,6 @@
 
 #include "fab/advise.h"
 
-#include <inttypes.h>
-
 #define MAX_BUDGET 1000000
 
 static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {

@@ -3,7 +3,6 @@
 
 #include "fab/contend.h"
 #include "fab/degraded.h"
-#include "fab/memory.h"
 #include "fab/what_if.h"
 
 const cli_option cli_option_interference = {

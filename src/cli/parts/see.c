@@ -1,8 +1,6 @@
 /* The command that shows alone what another one found. */
 #include "cli.h"
 
-#include <inttypes.h>
-
 static void see_add(fab_str *out, const char *option, const char *value) {
     fab_str_printf(out, " --%s ", option);
     fab_str_add_shell(out, value);

@@ -3,8 +3,6 @@
 
 #include "fab/study_results.h"
 
-#include <inttypes.h>
-
 const cli_option cli_option_top = {"top", "N", "parts and scenarios to name; default 10, at most 1000",
                                    CLI_COUNT(top, 1, FAB_STUDY_TOP_MOST)};
 const cli_option cli_option_variant = {

@@ -1,8 +1,6 @@
 /* What keys do. */
 #include "top_app.h"
 
-#include <stdlib.h>
-
 static void complain(top_app *a, const char *text) {
     FAB_FORMAT(a->message, "%s", text);
     a->is_bad = true;

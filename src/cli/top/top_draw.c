@@ -1,8 +1,6 @@
 /* What is seen: figures above, the list, the selected row in words, and what can be done. */
 #include "top_app.h"
 
-#include <inttypes.h>
-
 #define ABOVE 8 /* lines above the rows, and below */
 #define BELOW 2
 

@@ -1,10 +1,6 @@
 /* The job, held open, and what is broken of it. */
 #include "top_model.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 /* --- states ------------------------------------------------------------------------------------------------------- */
 
 static fab_status copy_state(const top_state *from, top_state *out, fab_error *err) {

@@ -1,7 +1,6 @@
 /* Lists: which items they have, in which order, and what can be broken of them. How rows look is in top_rows.c. */
 #include "top_view.h"
 
-#include "fab/memory.h"
 #include "fab/ranked.h"
 
 static const char *const ORDERS[TOP_N_VIEWS][4] = {{"as they come", "by time", "by fullest link", NULL},

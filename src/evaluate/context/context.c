@@ -2,9 +2,6 @@
 #include "context_parts.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 void fab_once_init(fab_once *once, size_t n) {
     for (size_t i = 0; i < n; i++) {

@@ -2,7 +2,6 @@
 #include "context_parts.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 
 static fab_status list_baselines(void *context, FAB_UNUSED size_t index, fab_error *err) {
     const fab_traffic *traffic = NULL;

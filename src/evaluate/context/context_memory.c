@@ -1,10 +1,7 @@
 /* What the tables of a context take, from counts: see replay_memory.c for how the formulas are made. */
 #include "fab/context_memory.h"
 #include "fab/design.h"
-
-#include "fab/memory.h"
-
-#include <math.h>
+#include "fab/units.h"
 
 #define LEAVES_PER_WORD  64.0
 #define LEAVES_PER_BLOCK 512.0 /* of the search for next hops */

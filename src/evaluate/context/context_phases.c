@@ -2,10 +2,7 @@
 #include "context_parts.h"
 #include "measure/measure_rates.h"
 
-#include "fab/memory.h"
 #include "times/relay.h"
-
-#include <math.h>
 
 #define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
 

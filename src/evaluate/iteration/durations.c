@@ -1,11 +1,8 @@
 /* Kernels of a layer and phases of an iteration as operations of stages and their chunks. */
 #include "durations.h"
 
-#include "fab/memory.h"
 #include "fab/sharding.h"
 #include "fab/stages.h"
-
-#include <math.h>
 
 _Static_assert((int)FAB_SCHEDULE_1F1B == (int)FAB_ORDER_1F1B && (int)FAB_SCHEDULE_ZERO_BUBBLE == FAB_ORDER_ZERO_BUBBLE,
                "job_spec.h and pipeline.h name the same orders");

@@ -1,9 +1,6 @@
 /* The phases of a training job under an engine put together: seconds per iteration. */
 #include "fab/iterate.h"
 #include "roles.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 /* Phases of one place follow each other. */
 bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times) {

@@ -1,13 +1,8 @@
 /* Time of one training iteration: its schedule run to the end, for the best of the candidates. */
 #include "durations.h"
 
-#include "fab/memory.h"
 #include "fab/sharding.h"
 #include "fab/stages.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* Every layer of a model with experts is timed as one that has them, also the first few that have none. */
 fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model) {

@@ -6,8 +6,6 @@
  */
 #include "fab/kernels.h"
 
-#include <math.h>
-
 /* Written by scripts/fit_compute.py; tests/unit/evaluate/test_iteration.c checks that it still finds the same. */
 #define FITTED_MATRIX_RATIO 0.6841
 #define FITTED_MEMORY_RATIO 0.7760

@@ -3,9 +3,6 @@
 #include "roles.h"
 
 #include "fab/max_min.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 static const iterate_role ROLES[] = {
     {"tp", offsetof(fab_job_times, tp), FAB_TRAVEL_TP},

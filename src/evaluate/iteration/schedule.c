@@ -1,9 +1,5 @@
 /* The schedule of an iteration as spans: what every stage does when, without gaps, and what that takes of power. */
 #include "fab/schedule.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 /* What counts where several things are under way: the highest, of equal ones the first. */
 #define COMPUTES 3

@@ -2,12 +2,9 @@
 
 #include "durations.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/nccl.h"
 #include "fab/serving_queue.h"
 #include "fab/stages.h"
-
-#include <math.h>
 
 #define REQUESTS     10000  /* of the queue that is simulated */
 #define PART_OF_MOST 0.7    /* of the requests that can be served, where nobody says how many come */

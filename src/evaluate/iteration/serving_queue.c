@@ -4,11 +4,7 @@
  */
 #include "fab/serving_queue.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
-
-#include <math.h>
 
 #define SKIPPED 5 /* one request of so many, at the beginning */
 

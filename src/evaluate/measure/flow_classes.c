@@ -1,9 +1,6 @@
 /* Classes of flows, and what a phase is whatever the engine. */
-#include "fab/memory.h"
 #include "fab/ranked.h"
 #include "measure.h"
-
-#include <math.h>
 
 /* GPUs that exchange with each other, by the leaves that their ports are on. */
 typedef struct grouping {

@@ -4,11 +4,8 @@
 
 #include "fab/evaluate.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/parallel.h"
 #include "measure_rates.h"
-
-#include <math.h>
 
 #define BITS 8.0
 

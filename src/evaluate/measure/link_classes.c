@@ -2,11 +2,8 @@
  * exactly for links that are used alike; a second one lists the classes of every pair. */
 #include "link_classes.h"
 #include "fab/id_table.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/split_pairs.h"
-
-#include <math.h>
 
 #define MOST_STEPS  (UINT64_C(1) << 28) /* links of all pairs together: seconds */
 #define MOST_LISTED (UINT64_C(1) << 27) /* classes of all pairs together: gigabytes */

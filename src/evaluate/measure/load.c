@@ -1,8 +1,6 @@
 /* Conservation of loads. */
 #include "fab/replay.h"
 
-#include <math.h>
-
 fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_error *err) {
     double entered = 0;
     double left = 0;

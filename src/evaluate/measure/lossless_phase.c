@@ -1,11 +1,7 @@
 /* A phase as packets in lossless queues, over the paths that its flows have. See src/doc/adr/0067-lossless-queues.md.
  */
-#include "fab/memory.h"
 #include "fab/units.h"
 #include "measure_rates.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define BITS   8.0
 #define LATER  1.1 /* than the fluid: a flow that is held up */

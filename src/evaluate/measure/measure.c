@@ -1,8 +1,5 @@
 /* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
 #include "measure_rates.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 #define COLLIDED   (1 + 1e-9)  /* above this a link is offered more than it has */
 #define BELOW_IT   1e-9        /* rounding with which a result may fall below its bound */

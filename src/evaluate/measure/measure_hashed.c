@@ -4,10 +4,7 @@
  * B + g sqrt(V), g the mean of the largest of L normal deviates, and none more than Bernstein's bound, but once in a
  * thousand draws. B^2 / V is how many paths of equal bytes would spread as much. See
  * src/doc/adr/0111-hashes-of-many-flows.md. */
-#include "fab/memory.h"
 #include "measure_rates.h"
-
-#include <math.h>
 
 #define MOST_WALKED (UINT64_C(1) << 29) /* half a minute */
 #define MOST_IN_JOB (UINT64_C(1) << 24) /* of groups, or unequal flows, of which walks have no ends either: seconds */

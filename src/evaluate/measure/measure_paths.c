@@ -2,13 +2,9 @@
  *
  * The chunks of a phase that is not kept whole are dealt over a fixed number of shards, whose sums are added in their
  * order: the outcome does not depend on the number of threads. */
-#include "fab/memory.h"
 #include "fab/parallel.h"
 #include "measure_rates.h"
 #include "stream.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define SHARDS 8
 

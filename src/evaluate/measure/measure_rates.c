@@ -1,11 +1,8 @@
 /* From routes to rates and seconds. What a solver calls a flow is a path here (the paths of a flow share its weight and
  * its bytes evenly), or under a split a whole flow with the share of each link. */
-#include "fab/memory.h"
 #include "times/relay.h"
 #include "link_classes.h"
 #include "proof.h"
-
-#include <math.h>
 
 #define BITS     8.0
 #define SAME     1e-12 /* bytes over weight this close are equal */
@@ -159,7 +156,8 @@ static fab_status find_ends(const fab_engine_run *run, const fab_sharing *p, fab
             s->finish_s[i] *= s->bits[0] / s->ends_bits;
         }
     } else {
-        FAB_PASS(fab_fluid_finish(p, s->bits, s->finish_s, err));
+        FAB_PASS(
+            fab_fluid_finish(p, s->bits, &(fab_fluid_progress){run->advance, run->advance_context}, s->finish_s, err));
     }
     s->ends_bits = s->bits[0];
     return FAB_OK;

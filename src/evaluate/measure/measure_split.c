@@ -1,9 +1,6 @@
 /* Engines that split what a switch holds: loads by propagation, and per flow the worst link that any of its packets
  * may meet. */
-#include "fab/memory.h"
 #include "measure_rates.h"
-
-#include <math.h>
 
 /* Largest value over the parts of a class; 0 where no part crosses a fabric link. */
 static double worst_of(const fab_flow_classes *c, size_t i, const double *of_pair) {

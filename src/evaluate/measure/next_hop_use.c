@@ -9,10 +9,7 @@
  *
  * A boundary is named polarized when the switches that choose after another one has chosen use at most FAB_POLAR_SHARE
  * of what an ideal hash would, and the bound says that it does so in fewer than FAB_POLAR_CHANCE of cases. */
-#include "fab/memory.h"
 #include "measure.h"
-
-#include <math.h>
 
 struct fab_next_hop_use {
     const fab_fabric *f;

@@ -1,8 +1,5 @@
 /* Lengths and latencies of paths, and the limit that a reorder window sets. */
 #include "measure.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 /* Of the paths of one flow. */
 typedef struct span {

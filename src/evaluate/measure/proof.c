@@ -3,8 +3,6 @@
 
 #include "fab/split_pairs.h"
 
-#include <inttypes.h>
-
 /* Rate and bottleneck of what the solver calls flow i, after the number of the flow that it belongs to. */
 static void proof_put_rate(const fab_engine_run *run, uint64_t flow, uint64_t i) {
     const fab_rate_scratch *s = run->scratch->rates;

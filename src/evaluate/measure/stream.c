@@ -1,12 +1,7 @@
 /* Routes a phase whole, in chunks of flows, or in bundles. */
 #include "stream.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/phase_transfer.h"
 #include "measure_rates.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define CHUNK_PATHS  65536
 #define MOST_AT_ONCE (1U << 26) /* flows: rates, bytes and places of more would fill the memory */

@@ -1,5 +1,4 @@
 /* Who sends how much to whom, servers added up in blocks: small enough to look at, for any number of GPUs. */
-#include "fab/memory.h"
 #include "measure.h"
 
 /* Servers of a block: as few as FAB_MAX_BLOCKS allows, and where it can be a divisor of the servers of a pod, so that

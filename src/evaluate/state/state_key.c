@@ -1,7 +1,5 @@
 #include "state_key.h"
 
-#include "fab/memory.h"
-
 FAB_RELEASES(fab_state_key_release, fab_state_key, link, residual, moved, new_gpu);
 
 static bool is_same(const fab_state_key *key, const fab_state *state) {

@@ -1,8 +1,6 @@
 /* What is longest, followed while paths come and go: links, and latencies. */
 #include "estimator_internal.h"
 
-#include "fab/memory.h"
-
 #define MOST_HEAVY 4096U /* more are not followed: where links are so even, nearly all that changed are looked at */
 
 /* --- links -------------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
  * the times are those of fab_estimator_read() to the bit. */
 #include "incremental_internal.h"
 
-#include "fab/memory.h"
 #include "fab/path_figures.h"
 
 /* Everybody at home, and nothing down. */

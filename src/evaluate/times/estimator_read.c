@@ -1,10 +1,7 @@
 /* Seconds of a phase of which some paths have changed. */
 #include "estimator_internal.h"
 
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 /* --- a reader ----------------------------------------------------------------------------------------------------- */
 

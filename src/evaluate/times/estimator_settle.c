@@ -6,10 +6,6 @@
  * are at first. Those of them that then hold somebody up join the next run. */
 #include "estimator_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define MOST_TRIES 12
 #define MOST_LINKS 4096
 #define MOST_WORK  (UINT64_C(1) << 23) /* looks at a flow; of many flows so many at each: rates take far longer */

@@ -1,11 +1,8 @@
 /* A phase flow by flow, where its bounds do not agree. */
 #include "estimator_internal.h"
 
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "relay.h"
-
-#include <math.h>
 
 fab_status estimator_assemble(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
     const fab_estimator *c = t->estimator;
@@ -116,7 +113,7 @@ fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, dou
     FAB_PASS(open_arrays(t, err));
     estimator_prepare(t, mask);
     const fab_sharing sharing = estimator_sharing(t);
-    FAB_PASS(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
+    FAB_PASS(fab_fluid_finish(&sharing, t->path_bits, NULL, t->finish_s, err));
     FAB_PASS(fab_is_lossless(c->request.transport) ? simulate_packets(t, least_s, err) : FAB_OK);
     for (uint32_t path = 0; path < c->n_paths; path++) {
         last_s = fmax(last_s, t->finish_s[path]);

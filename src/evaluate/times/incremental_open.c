@@ -1,10 +1,7 @@
 /* What stays the same from state to state. */
 #include "incremental_internal.h"
 
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 /* In-domain flows of ranks that move with their servers are where they were, as far as their links know. */
 static bool incremental_stays_inside(const fab_estimator *c) {

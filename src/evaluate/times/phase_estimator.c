@@ -1,12 +1,10 @@
 /* What a phase offers to every link of the healthy fabric, so that changes can be told from it. */
 #include "estimator_internal.h"
 
-#include "fab/memory.h"
 #include "fab/ranked.h"
 #include "measure/measure_rates.h"
 
 #include <float.h>
-#include <math.h>
 
 #define BITS 8.0
 #define SAME 1e-12

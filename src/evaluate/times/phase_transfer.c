@@ -3,11 +3,8 @@
 
 #include "estimator_internal.h"
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "measure/stream.h"
-
-#include <math.h>
 
 #define BITS 8.0
 

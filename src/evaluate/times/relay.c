@@ -1,10 +1,6 @@
 /* Store and forward between rails: a stage of its own before the network's. */
 #include "relay.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define BITS 8.0
 
 static bool is_scaleup(const fab_fabric *f, fab_link_id link) {

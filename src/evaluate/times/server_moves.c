@@ -4,8 +4,6 @@
  * exact, so that nothing is left of a state when the next one comes. */
 #include "incremental_internal.h"
 
-#include "fab/memory.h"
-
 #define BLOCK_BYTES ((size_t)32 << 20) /* of all of them; beyond it they are dropped */
 
 /* A server's flows from one place. */

@@ -2,11 +2,8 @@
  * paths; where they do not agree, the flows are solved as a replay does. */
 #include "fab/phase_estimator.h"
 
-#include "fab/memory.h"
 #include "relay.h"
 #include "measure/measure_rates.h"
-
-#include <math.h>
 
 #define BITS 8.0
 #define MET  1e-11

@@ -3,11 +3,8 @@
 #include "fab/timed_phases.h"
 
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/replay_memory.h"
-
-#include <math.h>
 
 #define SAME_BYTES 1e-9 /* of flows: those of a phase are rounded */
 #define KEPT       12   /* phases of calls before */

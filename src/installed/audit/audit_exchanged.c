@@ -204,30 +204,29 @@ static void find_instead(const comparison *c, const uint8_t *done_with, uint32_t
     }
 }
 
-/* Whether each server from `first` on, the least of them, stands where another of a ring of three or more belongs. */
-static bool is_ring(const uint32_t *instead, uint32_t n, uint32_t first) {
+uint32_t audit_ring_length(const uint32_t *instead, uint32_t n, uint32_t first) {
     uint32_t at = instead[first];
     uint32_t length = 1;
     for (; at < n && at > first && length <= n; length++) {
         at = instead[at];
     }
-    return at == first && length > 2;
+    return at == first ? length : 0;
 }
 
-static fab_status tell_ring(comparison *c, const uint32_t *instead, uint32_t first, fab_finding *f, fab_error *err) {
+fab_status audit_report_ring(auditor *a, const fab_shape *shape, const uint32_t *instead, uint32_t first,
+                             fab_finding *f, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str names = FAB_STR_INIT;
     for (uint32_t s = first, k = 0; k == 0 || s != first; s = instead[s], k++) {
-        fab_str_printf(&names, "%s%.120s where %.120s belongs", k > 0 ? ", " : "",
-                       c->plan_shape->server_name[instead[s]], c->plan_shape->server_name[s]);
+        fab_str_printf(&names, "%s%.120s where %.120s belongs", k > 0 ? ", " : "", shape->server_name[instead[s]],
+                       shape->server_name[s]);
     }
     FAB_PASS(fab_str_status(&names, err));
     f->kind = FAB_FINDING_SWAPPED_HOSTS;
-    f->confidence = 1;
-    f->node = c->plan_shape->server_name[first];
-    f->other = c->plan_shape->server_name[instead[first]];
+    f->node = shape->server_name[first];
+    f->other = shape->server_name[instead[first]];
     f->port = f->other_port = "";
-    return fab_audit_tell(&c->a, f, err,
-                          "stand in each other's place, with all their %u cables: %.400s" FAB_AUDIT_WORK
+    return fab_audit_tell(a, f, err,
+                          "stand in each other's place, with %u cables: %.400s" FAB_AUDIT_WORK
                           "Put each box where its name belongs, or exchange their names.",
                           f->cables, names.data);
 }
@@ -242,7 +241,7 @@ static fab_status look_for_rings(comparison *c, uint8_t *done_with, fab_error *e
     find_instead(c, done_with, instead);
     memset(ring, 0xff, ((size_t)n + 1) * sizeof *ring);
     for (uint32_t first = 0; first < n; first++) {
-        const bool is_one = is_ring(instead, n, first);
+        const bool is_one = audit_ring_length(instead, n, first) > 2;
         for (uint32_t s = first; is_one && ring[s] == FAB_NETWORK_NONE; s = instead[s]) {
             ring[s] = first;
         }
@@ -260,7 +259,8 @@ static fab_status look_for_rings(comparison *c, uint8_t *done_with, fab_error *e
         }
     }
     for (uint32_t s = 0; s < n; s++) {
-        FAB_PASS(ring[s] == s ? tell_ring(c, instead, s, &of[s], err) : FAB_OK);
+        of[s].confidence = 1;
+        FAB_PASS(ring[s] == s ? audit_report_ring(&c->a, c->plan_shape, instead, s, &of[s], err) : FAB_OK);
     }
     return FAB_OK;
 }

@@ -3,7 +3,6 @@
  * that has none. Names that leave out more are numbered so. */
 #include "audit_plugs.h"
 
-#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 
@@ -15,7 +14,7 @@
 
 typedef struct numbered_host {
     const char *label;
-    uint64_t row;    /* pattern of the name, and the numbers before the last one */
+    uint64_t row;
     uint64_t number; /* the last one */
     size_t place;    /* of that number in the label */
     uint32_t server, n_digits;
@@ -23,24 +22,19 @@ typedef struct numbered_host {
 
 FAB_ORDER_TWO(by_row_and_number, numbered_host, row, number);
 
-/* The last run of digits of a name, and what stands around it. False: there is none. */
-static bool read_number(const char *label, numbered_host *out) {
-    size_t end = strlen(label);
-    while (end > 0 && (label[end - 1] < '0' || label[end - 1] > '9')) {
-        end--;
-    }
-    size_t place = end;
-    while (place > 0 && label[place - 1] >= '0' && label[place - 1] <= '9') {
-        place--;
-    }
-    if (place == end || end - place > 9) {
+/* The last number of the name of a server. False: it has none. */
+static bool read_number(const audit_plugs *p, uint32_t server, numbered_host *out) {
+    const char *label = p->a->shape->server_name[server];
+    size_t place = 0;
+    size_t end = 0;
+    if (!audit_last_number(label, &place, &end) || end - place > 9) {
         return false;
     }
-    const uint64_t row = fab_fnv(fab_fnv(FAB_FNV_BEGIN, label, place), label + end, strlen(label + end));
     *out = (numbered_host){.label = label,
-                           .row = row,
+                           .row = p->row[server],
                            .number = strtoull(label + place, NULL, 10),
                            .place = place,
+                           .server = server,
                            .n_digits = (uint32_t)(end - place)};
     return true;
 }
@@ -199,16 +193,11 @@ fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) {
     rules.plugged = plugged;
     rules.empty = find_empty_leaf(p->a, plugged, rules.usual);
     for (uint32_t s = 0; s < shape->n_servers; s++) {
-        if (read_number(shape->server_name[s], &host[n])) {
-            host[n++].server = s;
-        }
+        n += read_number(p, s, &host[n]);
     }
     qsort(host, n, sizeof *host, by_row_and_number);
-    for (uint32_t from = 0, to = 0; from < n; from = to) {
-        while (to < n && host[to].row == host[from].row) {
-            to++;
-        }
-        FAB_PASS(look_at_row(p, &host[from], to - from, &rules, err));
+    FAB_EACH_RUN(uint32_t, i, next, n, host[next].row == host[i].row) {
+        FAB_PASS(look_at_row(p, &host[i], next - i, &rules, err));
     }
     return FAB_OK;
 }

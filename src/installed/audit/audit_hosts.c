@@ -5,7 +5,8 @@
 
 #include "fab/memory.h"
 
-#define NONE FAB_NETWORK_NONE
+#define NONE   FAB_NETWORK_NONE
+#define EITHER 0.5 /* sure of a leaf where another may be it as well */
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
 
@@ -36,35 +37,33 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
                           f.other_port[0] != '\0' ? ", port " : "", f.other_port);
 }
 
-fab_status audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
-                                double confidence, fab_error *err) {
+fab_status audit_report_servers(const audit_plugs *p, uint32_t one, uint32_t two, double confidence, fab_error *err) {
     const auditor *a = p->a;
-    const uint32_t of[2] = {x->server, y->server};
-    fab_finding f = fab_audit_finding(a, FAB_FINDING_SWAPPED_HOSTS, fab_network_far(a->net, x->side),
-                                      fab_network_far(a->net, y->side));
-    f.cables = 0;
+    const uint32_t of[2] = {one, two};
+    const audit_plug *at[2] = {NULL, NULL};
+    fab_finding f = {.kind = FAB_FINDING_SWAPPED_HOSTS, .confidence = confidence};
     for (int k = 0; k < 2; k++) {
         for (uint32_t i = p->first[of[k]]; i < p->first[of[k] + 1]; i++) {
-            audit_plug *plug = &p->plug[i];
+            const audit_plug *plug = &p->plug[i];
             const audit_plug *other = audit_plug_of(p, of[1 - k], plug->column);
-            plug->is_told = plug->is_told || is_whole;
-            a->ruled[plug->side >> 1] = true;
-            f.cables += is_whole || (other != NULL && plug->is_told && other->is_told);
-            f.damage_bps += other == NULL || other->leaf != plug->leaf ? a->net->cables[plug->side >> 1].rate_bps : 0;
+            if (plug->is_told && (other == NULL || other->is_told)) {
+                at[k] = at[k] == NULL ? plug : at[k];
+                a->ruled[plug->side >> 1] = true;
+                f.cables++;
+                f.damage_bps +=
+                    other == NULL || other->leaf != plug->leaf ? a->net->cables[plug->side >> 1].rate_bps : 0;
+            }
         }
     }
-    const char *leaf[2] = {f.node, f.other};
-    f.confidence = confidence;
-    f.line = fab_network_far(a->net, x->side)->line;
-    f.node = a->shape->server_name[x->server];
-    f.other = a->shape->server_name[y->server];
-    f.port = f.other_port = "";
+    f.line = fab_network_far(a->net, at[0]->side)->line;
+    f.node = a->shape->server_name[one];
+    f.other = a->shape->server_name[two];
     char where[400] = "port";
-    if (x->leaf != y->leaf) {
-        FAB_FORMAT(where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s", f.node, leaf[1],
-                   f.other, leaf[0]);
+    if (at[0]->leaf != at[1]->leaf) {
+        FAB_FORMAT(where, "leaf: the names around %.80s are on %.80s, those around %.80s on %.80s", f.node,
+                   fab_audit_label(a, at[1]->leaf), f.other, fab_audit_label(a, at[0]->leaf));
     }
-    return is_whole
+    return f.cables == audit_n_ports(p, one) + audit_n_ports(p, two)
                ? fab_audit_tell(p->a, &f, err,
                                 "all %u cables of both are at each other's %s" FAB_AUDIT_WORK
                                 "Exchange the two boxes, or their names, or their %u cables.",
@@ -127,6 +126,15 @@ fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double c
         return FAB_OK;
     }
     const char *leaf = fab_audit_label(a, p->should);
+    if (p->or_else != NONE) {
+        const char *other = fab_audit_label(a, p->or_else);
+        f.confidence = EITHER * confidence;
+        return fab_audit_tell(
+            a, &f, err,
+            "the names around it are on %.100s and on %.100s: it belongs on one of them" FAB_AUDIT_WORK
+            "Look which of %.100s and %.100s lacks it, and move the cable there.",
+            leaf, other, leaf, other);
+    }
     return is_rail ? fab_audit_tell(a, &f, err,
                                     "this adapter is number %u of its host, on a leaf of number %u" FAB_AUDIT_WORK
                                     "Move the cable to %s.",
@@ -189,12 +197,7 @@ static bool has_column(const audit_plugs *p, uint32_t server, uint32_t column, b
 /* An adapter that gives no host, at the leaf where this one belongs, at the port where this server's others are. */
 static bool has_nameless(const audit_plugs *p, uint32_t server, uint32_t column) {
     const auditor *a = p->a;
-    uint32_t home = p->home_of[server];
-    uint32_t leaf = NONE;
-    for (uint32_t i = home != NONE ? p->first[p->home[home].server] : 0;
-         home != NONE && i < p->first[p->home[home].server + 1]; i++) {
-        leaf = p->plug[i].column == column ? p->plug[i].leaf : leaf;
-    }
+    const uint32_t leaf = audit_home_leaf(p, p->home_of[server], column);
     for (uint32_t k = leaf != NONE ? a->shape->first[leaf] : 0; leaf != NONE && k < a->shape->first[leaf + 1]; k++) {
         uint32_t node = fab_network_far(a->net, a->shape->side[k])->node;
         const char *port = fab_network_near(a->net, a->shape->side[k])->port;
@@ -334,6 +337,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(audit_plugs_find(a, &p, err));
+    FAB_PASS(audit_plugs_rows(&p, err));
     FAB_PASS(audit_plugs_compare(&p, err));
     FAB_OWNED_NEW(uint8_t, told, (size_t)a->shape->n_servers + 1, err);
     FAB_PASS(tell_exchanges(&p, err));

@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
-#define NONE     FAB_NETWORK_NONE
 #define LEAST    8    /* servers that make a rule, of LEAST_OF ports and more */
 #define LEAST_OF 3    /* ports, most of which say where the others belong */
 #define MOST_OUT 0.04 /* part of the adapters that stand elsewhere */
@@ -15,27 +14,27 @@ static const char *port_of(const audit_plugs *p, const audit_plug *x) {
     return fab_audit_port(fab_network_far(p->a->net, x->side));
 }
 
-/* The port that most adapters of a server have, or NULL. */
+/* The port that half of the adapters of a server have, and of no other as many; or NULL. */
 static const char *usual_port(const audit_plugs *p, uint32_t server) {
     const uint32_t n = audit_n_ports(p, server);
+    const char *usual = "";
+    uint32_t most = 0;
+    bool is_tied = false;
     for (uint32_t i = p->first[server]; n >= LEAST_OF && i < p->first[server + 1]; i++) {
-        uint32_t n_same = 0;
-        for (uint32_t k = p->first[server]; k < p->first[server + 1]; k++) {
-            n_same += strcmp(port_of(p, &p->plug[k]), port_of(p, &p->plug[i])) == 0;
-        }
-        if (2 * n_same > n && port_of(p, &p->plug[i])[0] != '\0') {
-            return port_of(p, &p->plug[i]);
-        }
+        const char *port = port_of(p, &p->plug[i]);
+        FAB_SUM_IN(uint32_t, n_same, k, p->first[server], p->first[server + 1],
+                   strcmp(port_of(p, &p->plug[k]), port) == 0);
+        is_tied = n_same == most ? is_tied || strcmp(port, usual) != 0 : is_tied && n_same < most;
+        usual = n_same > most ? port : usual;
+        most = n_same > most ? n_same : most;
     }
-    return NULL;
+    return 2 * most >= n && !is_tied && usual[0] != '\0' ? usual : NULL;
 }
 
 /* Whether it is on the leaf of its peers, but not at the port of its siblings. */
 static bool is_elsewhere(const audit_plugs *p, const audit_plug *x, const char *const *usual) {
-    const uint32_t like = p->template_[x->server];
-    const audit_plug *peer = like != NONE ? audit_plug_of(p, like, x->column) : NULL;
-    return !x->is_told && usual[x->server] != NULL && strcmp(port_of(p, x), usual[x->server]) != 0 && peer != NULL &&
-           peer->leaf == x->leaf;
+    return !x->is_told && usual[x->server] != NULL && strcmp(port_of(p, x), usual[x->server]) != 0 &&
+           audit_home_leaf(p, p->home_of[x->server], x->column) == x->leaf;
 }
 
 /* The end of the leaf at a port, or NULL: nothing is there. */

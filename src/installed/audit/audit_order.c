@@ -14,6 +14,7 @@
 #define RISING       0.9  /* part of the neighbours at a leaf whose names rise, where ports follow names */
 #define NEAR         2    /* places around a host that stands out */
 #define MOST_NEAR    256
+#define MOST_TRIED   8
 
 typedef struct standing {
     uint64_t kind; /* of name, and column */
@@ -136,30 +137,6 @@ static bool are_exchanged(const sequence *s, const place *one, const place *two)
            (s->by_port || (s->at[i].leaf != s->at[k].leaf && is_away(s, i, k) && is_away(s, k, i)));
 }
 
-/* Two that put the order right at both places when they change. */
-static bool find_exchange(const sequence *s, uint32_t *out_i, uint32_t *out_k) {
-    place near[MOST_NEAR];
-    uint32_t n = 0;
-    for (uint32_t i = 0, next = 0; i < s->n; i++) {
-        for (uint32_t k = i < NEAR ? 0 : i - NEAR; s->is_out[i] && k <= i + NEAR && k < s->n && n < MOST_NEAR; k++) {
-            if (k >= next) { /* not listed yet */
-                near[n++] = place_of(s, k);
-                next = k + 1;
-            }
-        }
-    }
-    for (uint32_t x = 0; x < n; x++) {
-        for (uint32_t y = x + 1; y < n; y++) {
-            if (are_exchanged(s, &near[x], &near[y])) {
-                *out_i = near[x].at;
-                *out_k = near[y].at;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* To its place by name among those of its leaf, where ports do not count. Returns that. */
 static uint32_t settle(sequence *s, uint32_t i) {
     for (uint32_t step = UINT32_MAX;; step = 1) {
@@ -188,16 +165,68 @@ static void exchange(sequence *s, uint32_t *i, uint32_t *k) {
     *k = settle(s, *k);
 }
 
-/* Where its neighbours by name stand; for one that is alone on its leaf both must say so. */
-static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
-    uint32_t below = rising_by_name(s, i, UINT32_MAX, i);
-    uint32_t above = rising_by_name(s, i, 1, i);
-    uint32_t one = below != NONE ? s->at[below].leaf : NONE;
-    uint32_t two = above != NONE ? s->at[above].leaf : NONE;
-    if (is_alone) {
-        return one == two ? one : NONE;
+/* How many stand out of the order when two change places. */
+static uint32_t count_left(sequence *s, uint32_t i, uint32_t k) {
+    exchange(s, &i, &k);
+    const uint32_t n_out = mark_out(s);
+    exchange(s, &i, &k);
+    (void)mark_out(s);
+    return n_out;
+}
+
+/* Two that put the order right at both places when they change: of the first MOST_TRIED, those that leave the fewest of
+ * n_out. */
+static bool find_exchange(sequence *s, uint32_t n_out, uint32_t *out_i, uint32_t *out_k) {
+    place near[MOST_NEAR];
+    uint32_t n = 0;
+    uint32_t n_tried = 0;
+    uint32_t least = n_out;
+    for (uint32_t i = 0, next = 0; i < s->n; i++) {
+        for (uint32_t k = i < NEAR ? 0 : i - NEAR; s->is_out[i] && k <= i + NEAR && k < s->n && n < MOST_NEAR; k++) {
+            if (k >= next) { /* not listed yet */
+                near[n++] = place_of(s, k);
+                next = k + 1;
+            }
+        }
     }
-    return one == s->at[i].leaf || two == s->at[i].leaf ? s->at[i].leaf : one != NONE ? one : two;
+    for (uint32_t x = 0; x < n; x++) {
+        for (uint32_t y = x + 1; y < n && n_tried < MOST_TRIED && least > 0 && least + 2 > n_out; y++) {
+            const bool is_one = are_exchanged(s, &near[x], &near[y]);
+            const uint32_t left = is_one ? count_left(s, near[x].at, near[y].at) : least;
+            n_tried += is_one;
+            if (left < least) {
+                least = left;
+                *out_i = near[x].at;
+                *out_k = near[y].at;
+            }
+        }
+    }
+    return least < n_out;
+}
+
+static uint64_t row_of(const sequence *s, uint32_t i) {
+    return s->p->row[s->p->plug[s->at[i].plug].server];
+}
+
+/* The leaf of its neighbours by name. Where they are on two, it is either: that of its row of names, or the one that
+ * lacks cables, rather than *out_else. For one that is alone on its leaf both must say so. */
+static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone, uint32_t *out_else) {
+    const uint32_t below = rising_by_name(s, i, UINT32_MAX, i);
+    const uint32_t above = rising_by_name(s, i, 1, i);
+    const uint32_t one = below != NONE ? s->at[below].leaf : NONE;
+    const uint32_t two = above != NONE ? s->at[above].leaf : NONE;
+    *out_else = NONE;
+    if (is_alone || one == two || one == NONE || two == NONE) {
+        return one == two ? one : is_alone ? NONE : one != NONE ? one : two;
+    }
+    if (one == s->at[i].leaf || two == s->at[i].leaf) {
+        return s->at[i].leaf;
+    }
+    const bool is_row = row_of(s, below) == row_of(s, i);
+    const bool is_end = is_row != (row_of(s, above) == row_of(s, i));
+    const bool is_one = is_end ? is_row : !fab_audit_is_whole(s->p->a, one);
+    *out_else = is_one ? two : one;
+    return is_one ? one : two;
 }
 
 /* Whether a port, of n that are exchanged, is where others of its server are. */
@@ -210,7 +239,7 @@ static bool is_with_its_server(const audit_plugs *p, uint32_t plug, uint32_t n) 
 static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     audit_plugs *p = s->p;
     double confidence = fab_audit_confidence(s->n - n_out, s->n);
-    for (uint32_t i = 0, k = 0; n_out > 0 && find_exchange(s, &i, &k); n_out = mark_out(s)) {
+    for (uint32_t i = 0, k = 0; n_out > 0 && find_exchange(s, n_out, &i, &k); n_out = mark_out(s)) {
         exchange(s, &i, &k);
         const bool falls = p->plug[s->at[i].plug].server > p->plug[s->at[k].plug].server;
         const uint32_t plug[2] = {s->at[falls ? k : i].plug, s->at[falls ? i : k].plug};
@@ -221,8 +250,12 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
-        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, false) : NONE;
-        x->should = leaf != NONE && leaf != x->leaf ? leaf : x->should;
+        uint32_t or_else = NONE;
+        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, false, &or_else) : NONE;
+        if (leaf != NONE && leaf != x->leaf) {
+            x->should = leaf;
+            x->or_else = or_else;
+        }
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
@@ -263,7 +296,7 @@ static fab_status tell_alone(sequence *s, fab_error *err) {
     }
     for (uint32_t i = 0; i < s->n; i++) {
         audit_plug *x = &s->p->plug[s->at[i].plug];
-        uint32_t leaf = s->is_out[i] ? leaf_by_name(s, i, true) : NONE;
+        uint32_t leaf = s->is_out[i] ? leaf_by_name(s, i, true, &x->or_else) : NONE;
         if (leaf != NONE && leaf != x->leaf) {
             x->is_told = true;
             x->should = leaf;
@@ -306,7 +339,7 @@ static bool few_exchanges_do(sequence *s, uint32_t n_out) {
     uint32_t n_made = 0;
     memcpy(s->kept, s->at, s->n * sizeof *s->at);
     for (uint32_t i = 0, k = 0; n_out > 0 && LEAST * (n_made + 1) <= s->n && n <= 2 * (s->n / LEAST); n_made++) {
-        if (!find_exchange(s, &i, &k)) {
+        if (!find_exchange(s, n_out, &i, &k)) {
             break;
         }
         exchange(s, &i, &k);
@@ -397,7 +430,10 @@ static fab_status tell_pair(audit_plugs *p, const swapped *x, uint32_t n, fab_er
     for (uint32_t i = 0; i < n; i++) {
         p->plug[x[i].plug[0]].is_told = p->plug[x[i].plug[1]].is_told = true;
     }
-    return n > 1 ? audit_report_servers(p, &p->plug[x->plug[0]], &p->plug[x->plug[1]], is_whole, x->confidence, err)
+    for (uint32_t i = 0; is_whole && n > 1 && i < n_of[0] + n_of[1]; i++) { /* those that one lacks as well */
+        p->plug[i < n_of[0] ? p->first[x->server[0]] + i : p->first[x->server[1]] + i - n_of[0]].is_told = true;
+    }
+    return n > 1 ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
                  : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[x->plug[0]], &p->plug[x->plug[1]],
                                          x->confidence, err);
 }
@@ -465,13 +501,11 @@ static uint32_t list_all(const audit_plugs *p, standing *all) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
-        const char *port = fab_network_far(p->a->net, x->side)->port;
-        const char *digits = port != NULL ? strpbrk(port, "0123456789") : NULL;
         if (!x->is_told) {
             all[n++] = (standing){.kind = p->pattern[x->server] + x->column,
                                   .leaf = x->leaf,
                                   .rank = p->rank[x->server],
-                                  .port = digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0,
+                                  .port = audit_port_number(p, x),
                                   .plug = i};
         }
     }

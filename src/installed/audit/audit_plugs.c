@@ -5,6 +5,7 @@
 
 #include "../structure/box_names.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
@@ -22,7 +23,11 @@ FAB_ORDER_THREE(by_leaf, audit_plug, leaf, column, side);
 
 static uint32_t port_number(const fab_network_end *end) {
     const char *digits = end->port != NULL ? strpbrk(end->port, "0123456789") : NULL;
-    return digits != NULL ? (uint32_t)(strtoul(digits, NULL, 10) & 63) : 0;
+    return digits != NULL ? (uint32_t)strtoul(digits, NULL, 10) : 0;
+}
+
+uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug) {
+    return port_number(fab_network_far(p->a->net, plug->side));
 }
 
 static fab_status gather(audit_plugs *p, fab_error *err) {
@@ -42,8 +47,8 @@ static fab_status gather(audit_plugs *p, fab_error *err) {
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
             uint32_t leaf = fab_network_far(a->net, s->side[k])->node;
             if (fab_audit_is_switch(a, leaf) && p->n < a->net->n_cables) {
-                uint32_t port = port_number(fab_network_near(a->net, s->side[k]));
-                p->plug[p->n++] = (audit_plug){server, slot * 64 + port, v, s->side[k], leaf, 0, NONE, false};
+                uint32_t port = port_number(fab_network_near(a->net, s->side[k])) & 63;
+                p->plug[p->n++] = (audit_plug){server, slot * 64 + port, v, s->side[k], leaf, 0, NONE, NONE, false};
             }
         }
     }
@@ -71,13 +76,36 @@ typedef struct named_server {
 
 FAB_ORDER_KEYS(by_name, named_server, fab_compare_names(a->name, b->name), FAB_ORDER(a->server, b->server));
 
+bool audit_last_number(const char *name, size_t *out_place, size_t *out_end) {
+    size_t end = strlen(name);
+    while (end > 0 && (name[end - 1] < '0' || name[end - 1] > '9')) {
+        end--;
+    }
+    size_t place = end;
+    while (place > 0 && name[place - 1] >= '0' && name[place - 1] <= '9') {
+        place--;
+    }
+    *out_place = place;
+    *out_end = end;
+    return place < end;
+}
+
+static uint64_t row_of(const char *name) {
+    size_t place = 0;
+    size_t end = 0;
+    return audit_last_number(name, &place, &end)
+               ? fab_fnv(fab_fnv(FAB_FNV_BEGIN, name, place), name + end, strlen(name + end) + 1)
+               : fab_fnv(FAB_FNV_BEGIN, name, strlen(name));
+}
+
 static fab_status rank_servers(audit_plugs *p, fab_error *err) {
     const fab_shape *s = p->a->shape;
     FAB_OWNED named_server *all = NULL;
-    FAB_PASS(FAB_NEW_ALL((size_t)s->n_servers + 1, err, p->rank, p->pattern, all));
+    FAB_PASS(FAB_NEW_ALL((size_t)s->n_servers + 1, err, p->rank, p->pattern, p->row, all));
     for (uint32_t i = 0; i < s->n_servers; i++) {
         all[i] = (named_server){s->server_name[i], i};
         p->pattern[i] = fab_name_pattern(s->server_name[i]);
+        p->row[i] = row_of(s->server_name[i]);
     }
     qsort(all, s->n_servers, sizeof *all, by_name);
     for (uint32_t i = 0; i < s->n_servers; i++) {
@@ -246,6 +274,11 @@ const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t 
     return i < p->first[server + 1] ? &p->plug[i] : NULL;
 }
 
+uint32_t audit_home_leaf(const audit_plugs *p, uint32_t home, uint32_t column) {
+    const audit_plug *plug = home != NONE ? audit_plug_of(p, p->home[home].server, column) : NULL;
+    return plug != NULL ? plug->leaf : NONE;
+}
+
 /* Ports that the template has on one leaf, and this server on several: most of them tell where the others belong. */
 static void compare_spread(audit_plugs *p, uint32_t server, uint32_t like) {
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
@@ -353,5 +386,6 @@ fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) {
 }
 
 void audit_plugs_release(audit_plugs *p) {
-    FAB_FREE_ALL(p->plug, p->first, p->rank, p->pattern, p->home_of, p->template_, p->n_peers, p->n_kind, p->home);
+    FAB_FREE_ALL(p->plug, p->first, p->rank, p->pattern, p->row, p->home_of, p->template_, p->n_peers, p->n_kind,
+                 p->home);
 }

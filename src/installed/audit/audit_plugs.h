@@ -8,8 +8,9 @@ typedef struct audit_plug {
     uint32_t server, column; /**< the same for the same port of the same adapter of every server */
     uint32_t node, side;     /**< adapter, and its cable end */
     uint32_t leaf;
-    uint32_t key;    /**< number of (leaf, column) */
-    uint32_t should; /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
+    uint32_t key;     /**< number of (leaf, column) */
+    uint32_t should;  /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
+    uint32_t or_else; /**< where it may belong as well, by its neighbours by name; FAB_NETWORK_NONE */
     bool is_told;
 } audit_plug;
 
@@ -26,6 +27,7 @@ typedef struct audit_plugs {
     uint32_t *first;     /**< [n_servers + 1] */
     uint32_t *rank;      /**< [n_servers]: place by name */
     uint64_t *pattern;   /**< [n_servers]: of the name */
+    uint64_t *row;       /**< [n_servers]: the same for names that differ in their last number alone */
     uint32_t *home_of;   /**< [n_servers]: FAB_NETWORK_NONE: none that makes a rule */
     uint32_t *template_; /**< [n_servers]: a server that has all ports, by its peers; FAB_NETWORK_NONE */
     uint32_t *n_peers;   /**< [n_servers]: that follow the rule */
@@ -48,6 +50,17 @@ void audit_plugs_release(audit_plugs *p);
 /** The port of a server in a column; NULL: it has none. */
 const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t column);
 
+/** Number of the port of the leaf; 0: it has none. */
+uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug);
+/** The leaf where a column of a home is plugged in; FAB_NETWORK_NONE: there is no such home, or it has none. */
+uint32_t audit_home_leaf(const audit_plugs *p, uint32_t home, uint32_t column);
+/** The last run of digits of a name; false: there is none. */
+bool audit_last_number(const char *name, size_t *out_place, size_t *out_end);
+
+/** Servers in the home of another row of names: tells of those that are in each other's place, and puts all where they
+ * belong, for what is asked behind. */
+FAB_STATUS audit_plugs_rows(audit_plugs *p, fab_error *err);
+
 /** Fills `should` of plugs that are elsewhere than their peers' are. */
 FAB_STATUS audit_plugs_compare(audit_plugs *p, fab_error *err);
 
@@ -62,8 +75,7 @@ FAB_STATUS audit_plugs_gaps(audit_plugs *p, fab_error *err);
 
 FAB_STATUS audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
                                  double confidence, fab_error *err);
-/** Two servers of which several cables are where those of the other belong, at other leaves or at ports of the same:
- * all of them, then tells of all their plugs, or those that are told. */
-FAB_STATUS audit_report_servers(audit_plugs *p, const audit_plug *x, const audit_plug *y, bool is_whole,
-                                double confidence, fab_error *err);
+/** Two servers of which several cables, those that are told, are where those of the other belong, at other leaves or at
+ * ports of the same. */
+FAB_STATUS audit_report_servers(const audit_plugs *p, uint32_t one, uint32_t two, double confidence, fab_error *err);
 FAB_STATUS audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err);

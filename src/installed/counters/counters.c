@@ -2,10 +2,8 @@
 #include "counters_internal.h"
 
 #include "fab/fnv.h"
-#include "fab/memory.h"
 
 #include <ctype.h>
-#include <math.h>
 
 #define GUID_DIGITS 16
 

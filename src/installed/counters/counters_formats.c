@@ -1,8 +1,6 @@
 /* The formats of counters, and snapshots of one file or of a folder. */
 #include "counters_internal.h"
 
-#include "fab/memory.h"
-
 #define MOST_BYTES ((size_t)1 << 31)
 
 const fab_counters_format *const fab_counters_formats[] = {&fab_counters_sysfs,

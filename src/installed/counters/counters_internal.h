@@ -5,8 +5,6 @@
 #include "fab/counters.h"
 #include "fab/text.h"
 
-#include <string.h>
-
 /** What tells a port. NULL and 0: not known. */
 typedef struct counted_key {
     fab_token box, port;

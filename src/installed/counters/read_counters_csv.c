@@ -2,8 +2,6 @@
  * maybe time_s. Commas, semicolons or tabs. */
 #include "counters_internal.h"
 
-#include <stdlib.h>
-
 static const char *const NAMES[] = {[COLUMN_NODE] = " node switch host device ",
                                     [COLUMN_GUID] = " guid node_guid NodeGUID ",
                                     [COLUMN_PORT] = " port interface PortNumber ",

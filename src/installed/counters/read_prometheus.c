@@ -3,8 +3,6 @@
  * host is the label instance or the name of the file). */
 #include "counters_internal.h"
 
-#include <stdlib.h>
-
 #define VALUE 256
 
 static bool prometheus_recognise(FAB_UNUSED const char *path, const char *bytes) {

@@ -1,7 +1,6 @@
 #include "network_internal.h"
 
 #include "fab/choices.h"
-#include "fab/memory.h"
 
 #include <fnmatch.h>
 

@@ -1,7 +1,5 @@
 #include "fab/host_list.h"
 
-#include <string.h>
-
 #define NAME     256
 #define MOST     (UINT32_C(1) << 24)
 #define BRACKETS 4

@@ -1,7 +1,6 @@
 #include "names_below.h"
 
 #include "fab/host_list.h"
-#include "fab/memory.h"
 
 void fab_names_below_release(fab_names_below *b) {
     for (uint32_t i = 0; i < b->net->n_nodes; i++) {

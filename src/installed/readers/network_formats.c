@@ -1,6 +1,5 @@
 #include "network_json.h"
 
-#include "fab/memory.h"
 #include "fab/source.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -81,6 +80,16 @@ static fab_status formats_match(const fab_network_format *f, const char *head, b
     return FAB_OK;
 }
 
+fab_status fab_network_recognise(const char *head, const fab_network_format **out, fab_error *err) {
+    bool fits = false;
+    *out = NULL;
+    for (size_t i = 0; fab_network_formats[i] != NULL && !fits; i++) {
+        FAB_PASS(formats_match(fab_network_formats[i], head, &fits, err));
+        *out = fits ? fab_network_formats[i] : NULL;
+    }
+    return FAB_OK;
+}
+
 /* What a file is that no reader takes, and which command does; NULL: nobody knows. */
 static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
     static const struct {
@@ -125,17 +134,13 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
 static fab_status find_format_below(const char *path, const char *head, fab_error *err) {
     const char *at = head;
     for (size_t line = 2; line <= FEW_LINES && (at = strchr(at, '\n')) != NULL; line++) {
-        at++;
-        for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
-            bool fits = false;
-            FAB_PASS(formats_match(fab_network_formats[i], at, &fits, err));
-            FAB_RETURN_IF(fits,
-                          fab_fail_in_file(
-                              err, path, 1, 0,
-                              "begins with '%.*s'; from line %zu on it is of the format %s: remove what stands before",
-                              (int)(strcspn(head, "\r\n") < 60 ? strcspn(head, "\r\n") : 60), head, line,
-                              fab_network_formats[i]->name));
-        }
+        const fab_network_format *f = NULL;
+        FAB_PASS(fab_network_recognise(++at, &f, err));
+        FAB_RETURN_IF(
+            f != NULL,
+            fab_fail_in_file(err, path, 1, 0,
+                             "begins with '%.*s'; from line %zu on it is of the format %s: remove what stands before",
+                             (int)(strcspn(head, "\r\n") < 60 ? strcspn(head, "\r\n") : 60), head, line, f->name));
     }
     return FAB_OK;
 }
@@ -153,14 +158,13 @@ static fab_status formats_choose(const char *path, const char *format, const fab
                      : FAB_OK);
         start = n > 2 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     }
-    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
-        const fab_network_format *f = fab_network_formats[i];
-        bool fits = format != NULL && fab_network_format_is(f, format);
-        FAB_PASS(format == NULL ? formats_match(f, head + start, &fits, err) : FAB_OK);
-        if (fits) {
-            *out = f;
-            return FAB_OK;
-        }
+    *out = NULL;
+    FAB_PASS(format == NULL ? fab_network_recognise(head + start, out, err) : FAB_OK);
+    for (size_t i = 0; format != NULL && fab_network_formats[i] != NULL; i++) {
+        *out = fab_network_format_is(fab_network_formats[i], format) ? fab_network_formats[i] : *out;
+    }
+    if (*out != NULL) {
+        return FAB_OK;
     }
     (void)list_formats(list, sizeof list);
     FAB_REFUSE_IF(format != NULL, err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);

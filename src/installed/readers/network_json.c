@@ -1,7 +1,5 @@
 #include "network_json.h"
 
-#include <string.h>
-
 #define MOST_BYTES ((size_t)1 << 30)
 #define BOM        "\xef\xbb\xbf"
 

@@ -2,9 +2,6 @@
  * # begins a comment. Grammar: ibnetdiscover(8). */
 #include "network_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 typedef struct guid_node {
     uint64_t guid;
     uint32_t node;

@@ -2,9 +2,6 @@
  * name of the switch, else that of the file. */
 #include "network_json.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MEGABIT 1e6
 
 /* "speed": "400000", in Mb/s. */

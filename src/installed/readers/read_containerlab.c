@@ -3,8 +3,6 @@
  * interfaces that lead nowhere, are left out. Grammar: containerlab.dev/manual/topo-def-file. */
 #include "network_json.h"
 
-#include <string.h>
-
 /* "leaf1:e1-1", or {node: leaf1, interface: e1-1}. */
 static bool lab_plug(const fab_json *json, uint32_t end, fab_network_plug *out) {
     const fab_json_value *v = &json->values[end];

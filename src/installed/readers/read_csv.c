@@ -5,7 +5,6 @@
 #include "fab/units.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #define COLUMNS 32

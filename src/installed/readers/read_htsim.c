@@ -7,8 +7,6 @@
  */
 #include "network_internal.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
 #define TIERS       3

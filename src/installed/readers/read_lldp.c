@@ -5,7 +5,6 @@
 #include "network_json.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define NAME 256
 

@@ -3,8 +3,6 @@
  * The host is the name of the file; or several stand in one file by their names, {"leaf-0": {"lldp": ...}, ...}. */
 #include "network_json.h"
 
-#include <string.h>
-
 /* {"spine-0": {...}} by its key; {"id": {...}} has no name: its address. */
 static const char *chassis_name(const fab_json *json, uint32_t chassis) {
     const char *id = FAB_JSON_TEXT(json, chassis, "id", "value");

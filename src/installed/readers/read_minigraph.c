@@ -5,9 +5,6 @@
 
 #include "fab/xml_stream.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NAME    256
 #define MEGABIT 1e6
 

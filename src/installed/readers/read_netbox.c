@@ -4,8 +4,6 @@
  * termination_a and termination_b each. A list alone is taken too. */
 #include "network_json.h"
 
-#include <string.h>
-
 #define METRE 1.0
 
 /* "length": 3, "length_unit": {"value": "m"} or "m". */

@@ -2,8 +2,6 @@
  * form. A link has source and target, and maybe source_port and target_port, rate_bps; names are texts or numbers. */
 #include "network_json.h"
 
-#include <string.h>
-
 /* A name that is a text or a number. */
 static const char *name_of(const fab_json *json, uint32_t object, const char *key, char room[32]) {
     uint32_t member = fab_json_member(json, object, key);

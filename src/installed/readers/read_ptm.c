@@ -2,7 +2,6 @@
  * and edges with attributes, ports behind a colon; no subgraphs. Source: graphviz.org/doc/info/lang.html, ptmd(8). */
 #include "network_internal.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define ID 256

@@ -10,12 +10,9 @@
  */
 #include "network_internal.h"
 
-#include "fab/memory.h"
 #include "fab/ranked.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
 
 #define MOST_NODES (UINT64_C(1) << 24)
 #define N_FORM_NEW 6

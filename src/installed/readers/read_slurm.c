@@ -3,7 +3,6 @@
  * as joined to each. Source: topology.conf(5). */
 #include "names_below.h"
 
-#include <string.h>
 #include <strings.h>
 
 /* "Key=value" of a token; letter case of the key makes no difference. */

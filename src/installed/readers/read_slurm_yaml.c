@@ -2,8 +2,6 @@
  * of the cluster counts, else the first; flat ones hold nothing. Source: topology.yaml(5), Slurm 25.05. */
 #include "names_below.h"
 
-#include <string.h>
-
 static fab_status yaml_tree(fab_names_below *b, const fab_json *json, uint32_t tree, fab_error *err) {
     uint32_t switches = fab_json_member(json, tree, "switches");
     FAB_RETURN_IF(switches == FAB_JSON_NONE, fab_fail_in_file(err, b->path, 1, 1, "a tree without switches"));

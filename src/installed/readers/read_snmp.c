@@ -4,8 +4,6 @@
  * other tables are passed over. Source: IEEE 802.1AB-2005, LLDP-MIB. */
 #include "network_json.h"
 
-#include "fab/memory.h"
-
 #include <ctype.h>
 
 #define NAME 256

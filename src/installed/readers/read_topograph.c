@@ -2,8 +2,6 @@
  * the same domain in their annotations share a scale-up domain. Source: NVIDIA/topograph, tests/models. */
 #include "names_below.h"
 
-#include <string.h>
-
 static fab_status model_block(fab_names_below *b, const fab_json *json, uint32_t block, fab_error *err) {
     uint32_t nodes = fab_json_member(json, block, "nodes");
     const char *name = fab_json_text_of(json, block, "switch", NULL);

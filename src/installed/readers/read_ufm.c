@@ -11,8 +11,6 @@
  * UFM Enterprise REST API, links, ports, systems; Mellanox/ufm_sdk_3.0, ufm_sim. */
 #include "network_json.h"
 
-#include <string.h>
-
 #define NAME 256
 
 typedef struct ufm_end {

@@ -1,11 +1,8 @@
 #include "box_names.h"
 
 #include "fab/fnv.h"
-#include "fab/order.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool is_joint(char c) {
     return c == '-' || c == '_';

@@ -2,14 +2,10 @@
 #include "installed_internal.h"
 
 #include "fab/fnv.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/source.h"
 
 #include "fab/box_files.h"
 #include "fab/str.h"
-
-#include <inttypes.h>
 
 #define MOST_HOSTS (1U << 22)
 

@@ -3,8 +3,6 @@
 #include "installed_internal.h"
 
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 
 typedef struct keyed {
     const char *host;

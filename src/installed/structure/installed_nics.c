@@ -1,11 +1,7 @@
 /* Which hosts are servers, and which adapter is which NIC of theirs. */
 #include "installed_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/str.h"
-
-#include <inttypes.h>
 
 #define MOST_NICS  4096
 #define MOST_SLOTS 8192

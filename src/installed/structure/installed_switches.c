@@ -3,8 +3,6 @@
 #include "installed_internal.h"
 
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/str.h"
 
 #define MOST_TIERS 8

@@ -1,10 +1,5 @@
 #include "network_boxes.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
 typedef struct label {

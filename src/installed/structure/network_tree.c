@@ -1,10 +1,6 @@
 #include "network_tree.h"
 
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
 
 #define MOST_LEVELS 64
 

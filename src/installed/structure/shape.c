@@ -1,9 +1,6 @@
 #include "box_names.h"
 #include "shape_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #include <ctype.h>
 #include <strings.h>
 

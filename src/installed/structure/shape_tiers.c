@@ -4,9 +4,6 @@
 #include "box_names.h"
 #include "shape_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #define MOST_TIERS  16
 #define LEAF_PART   0.25 /* of the cables of leaves lead to hosts */
 #define BELOW_PART  0.2  /* of the cables between switches of one lead to the tier below */

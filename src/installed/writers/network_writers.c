@@ -1,7 +1,6 @@
 #include "fab/network_write.h"
 
 #include <errno.h>
-#include <string.h>
 
 const fab_network_writer *const fab_network_writers[] = {&fab_network_cables,
                                                          &fab_network_ptm,

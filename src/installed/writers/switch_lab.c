@@ -1,9 +1,5 @@
 /* The archive of all switches: their files, and a lab of containers that runs them, for containerlab. */
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "switch_plan.h"
-
-#include <inttypes.h>
 
 /* --- tar --------------------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,6 @@
 #include "switch_plan.h"
 
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
 
 #define HOSTS     UINT32_C(0x0a000000) /* 10.0.0.0/8 */
 #define HOST_BITS 24

@@ -4,7 +4,6 @@
 #include "fab/network_write.h"
 #include "structure/network_boxes.h"
 
-#include "fab/memory.h"
 #include "fab/str.h"
 #include "fab/units.h"
 

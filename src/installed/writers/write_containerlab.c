@@ -3,8 +3,6 @@
 #include "fab/network_write.h"
 #include "structure/network_boxes.h"
 
-#include <inttypes.h>
-
 static void containerlab_put_link(const fab_box_cable *c, void *out) {
     (void)fprintf(out, "    - endpoints: [\"%s:%s\", \"%s:%s\"]\n", c->name[0], c->port[0], c->name[1], c->port[1]);
 }

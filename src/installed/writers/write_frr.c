@@ -4,8 +4,6 @@
 #include "fab/network_write.h"
 #include "switch_plan.h"
 
-#include <inttypes.h>
-
 static void frr_put_interfaces(const fab_switch_plan *plan, uint32_t box, fab_str *out) {
     char text[16];
     fab_str_printf(out, "interface lo\n ip address %s/32\nexit\n!\n", fab_address_text(text, plan->loopback[box]));

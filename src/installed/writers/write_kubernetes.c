@@ -5,10 +5,6 @@
 #include "fab/network_write.h"
 #include "structure/network_tree.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 #define TIER        "fabric.topograph.run/tier-"
 #define DOMAIN      "accelerator.topograph.run/domain"
 #define LABEL_BYTES 63 /* of the value of a label */

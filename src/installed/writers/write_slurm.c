@@ -4,10 +4,6 @@
 #include "fab/host_list.h"
 #include "structure/network_tree.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 static fab_status slurm_put_list(FILE *out, const char *const *names, uint32_t n, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     fab_host_list_fold(&text, names, n);

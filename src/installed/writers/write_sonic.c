@@ -4,9 +4,6 @@
 #include "fab/network_write.h"
 #include "switch_plan.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define BUCKETS 8 /* of resilient hashing, for each next hop */
 
 /* A row of a table: the comma before it where it is not the first. */

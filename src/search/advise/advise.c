@@ -3,10 +3,7 @@
 #include "advise_internal.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/units.h"
-
-#include <math.h>
 
 #define SAME 1e-9 /* relative difference that is none */
 

@@ -2,9 +2,6 @@
 #include "advise_internal.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 #define N_DIMENSIONS 4
 

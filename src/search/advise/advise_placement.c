@@ -4,14 +4,10 @@
 #include "advise_internal.h"
 
 #include "fab/gcd.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/units.h"
 
 #include <float.h>
-#include <inttypes.h>
-#include <math.h>
 
 #define DEFAULT_BUDGET 200
 #define LEAST_BUDGET   8

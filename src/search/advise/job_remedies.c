@@ -2,7 +2,6 @@
 #include "advise_internal.h"
 #include "fab/contend.h"
 #include "fab/design.h"
-#include "fab/memory.h"
 
 typedef struct job_trial {
     const fab_replay *base;

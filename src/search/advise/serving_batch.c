@@ -2,10 +2,7 @@
 #include "advise_internal.h"
 #include "fab/design.h"
 #include "fab/gcd.h"
-#include "fab/memory.h"
 #include "fab/stages.h"
-
-#include <math.h>
 
 /* What the fastest engine serves with a batch. False where the batch is refused, or memory does not hold it. */
 static fab_status serve_batch(const fab_replay *base, const fab_result *first, size_t engine, fab_design *design,

@@ -2,10 +2,7 @@
 #include "advise_internal.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
-
-#include <math.h>
 
 typedef struct alternatives {
     const fab_replay *replay;
@@ -117,9 +114,9 @@ static fab_status find_uplinks(alternatives *t, fab_error *err) {
 static fab_status find_limits(alternatives *t, fab_error *err) {
     take_means(t);
     FAB_PASS(total_time(t, t->result->paces, &t->verdict->compared_s, err));
-    for (size_t i = 0; i < t->n_lossy; i++) {
-        const fab_engine_result *e = &t->result->phases[t->lossy[i]].engines[t->verdict->engine];
-        t->transfer_s[t->lossy[i]] /= e->lower_bound_ratio.mean;
+    for (size_t p = 0; p < t->result->n_phases; p++) { /* also those that lose too little to be tried */
+        const fab_engine_result *e = &t->result->phases[p].engines[t->verdict->engine];
+        t->transfer_s[p] /= e->has_time && !e->is_absent ? e->lower_bound_ratio.mean : 1;
     }
     FAB_PASS(total_time(t, NULL, &t->verdict->least_s, err));
     return find_uplinks(t, err);

@@ -1,11 +1,7 @@
 /* Bus bandwidth of a collective, size by size: the replayed network in the model of NCCL. */
 #include "fab/busbw_run.h"
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/replay.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* What the network does to an algorithm under an engine. */
 typedef struct busbw_network {

@@ -6,11 +6,9 @@
  */
 #include "fab/busbw_run.h"
 
-#include "fab/memory.h"
 #include "fab/text.h"
 
 #include <ctype.h>
-#include <math.h>
 
 #define MOST_WORDS 16
 #define GB         1e9

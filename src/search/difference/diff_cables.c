@@ -2,7 +2,6 @@
 #include "diff_internal.h"
 
 #include "fab/fabric_builder.h"
-#include "fab/memory.h"
 #include "fab/units.h"
 
 #define BOXES_NAMED 3 /* of one change */

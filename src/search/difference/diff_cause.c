@@ -2,10 +2,8 @@
 #include "diff_search.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/units.h"
 
-#include <math.h>
 #include <stdarg.h>
 
 #define NEARER 0.25 /* part of the difference that may be left where the intervals of means are wider */

@@ -1,10 +1,6 @@
 /* What differs between two designs: values, engines, the servers of the job, what has failed. */
 #include "diff_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define PLACES_NAMED 3 /* of servers that have changed among themselves */
 
 const char *const fab_change_kinds[FAB_CHANGE_N] = {"setting", "engine", "server", "failure", "cable", "box", "move"};

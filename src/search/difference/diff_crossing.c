@@ -1,10 +1,6 @@
 /* Links that collide in one state alone, and who meets there in either. */
 #include "diff_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define MOST_PATHS (UINT64_C(1) << 23) /* of a phase whose flows are listed */
 
 /* --- flows on a link ---------------------------------------------------------------------------------------------- */

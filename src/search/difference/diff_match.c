@@ -2,7 +2,6 @@
  * ends. */
 #include "diff_internal.h"
 
-#include "fab/memory.h"
 #include "fab/names.h"
 
 /* Node of a name made by formula: equal kind, tier and number. */

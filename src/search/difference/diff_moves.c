@@ -2,8 +2,6 @@
  * that were exchanged with all that is below them. */
 #include "diff_internal.h"
 
-#include "fab/memory.h"
-
 #define MOVED_NAMED 3 /* servers of one change */
 
 /* --- groups of cables that are one change ------------------------------------------------------------------------- */

@@ -2,10 +2,6 @@
  * that have it and on servers that have not. */
 #include "diff_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define TRIALS 2 /* servers with the property, and as many without */
 
 /* What two servers may have in common. */

@@ -4,11 +4,9 @@
 #include "fab/analysis.h"
 #include "fab/host_list.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/names.h"
 
 #include <ctype.h>
-#include <math.h>
 
 void diff_side_release(diff_side *s) {
     fab_workspace_free(s->workspace);

@@ -1,10 +1,7 @@
 /* The cause of a difference in words. */
 #include "diff_search.h"
 
-#include "fab/memory.h"
 #include "fab/units.h"
-
-#include <math.h>
 
 #define MOST_NAMED 3 /* changes in a sentence */
 

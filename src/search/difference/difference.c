@@ -3,12 +3,9 @@
 
 #include "fab/assess.h"
 #include "fab/json_read.h"
-#include "fab/memory.h"
 #include "fab/plan_run.h"
+#include "fab/sweep.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* The phases, iterations and worst links of a report in JSON that `run` or `route` has written. */
 
@@ -280,10 +277,11 @@ static void say_times(const fab_difference *out, fab_str *text) {
         fab_str_printf(text, ", %s before", FAB_SAY(e->before_s, FAB_UNIT_TIME));
     }
     if (!is_same && diff_is_chance(e)) {
-        const uint64_t n = fab_stat_needed(e->n_draws, e->after_s * e->work_ratio - e->before_s, e->ci95_s);
-        fab_str_printf(text, ", +- %s", FAB_SAY(e->ci95_s, FAB_UNIT_TIME));
-        if (n > 0) {
-            fab_str_printf(text, " (about --seeds %" PRIu64 " would tell)", n);
+        const uint64_t n = fab_stat_needed(e->n_draws, FAB_EVEN_RATIO * e->before_s, e->ci95_s);
+        fab_str_printf(text, ", +- %s: these seeds leave %.2g %% open", FAB_SAY(e->ci95_s, FAB_UNIT_TIME),
+                       100 * e->ci95_s / e->before_s);
+        if (n > e->n_draws) {
+            fab_str_printf(text, " (about --seeds %" PRIu64 " leave %.0f %%)", n, 100 * FAB_EVEN_RATIO);
         }
     } else if (!is_same) {
         fab_str_printf(text, " (x%.3f%s)", e->ratio, is_other ? " for as many tokens" : "");

@@ -4,12 +4,8 @@
 #include "optimize_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/ownership.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define CLOSE        1e-6 /* relative difference of two ways to the same figure */
 #define SEARCH_BYTES 8e6  /* structures that a catalog allows, at least */

@@ -3,8 +3,6 @@
 
 #include "fab/units.h"
 
-#include <math.h>
-
 #define SLACK      1e-9 /* a limit counts as kept within this share of it */
 #define FRONT_STEP 1e-7 /* points of a front differ by more than this share */
 

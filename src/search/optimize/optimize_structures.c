@@ -4,13 +4,10 @@
 
 #include "fab/design.h"
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/ownership.h"
 #include "fab/parallel.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <time.h>
 

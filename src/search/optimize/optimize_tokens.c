@@ -10,11 +10,8 @@
  */
 #include "tokens_internal.h"
 
-#include "fab/memory.h"
 #include "fab/sweep_run.h"
 #include "fab/verdict.h"
-
-#include <inttypes.h>
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {

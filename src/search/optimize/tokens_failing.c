@@ -5,10 +5,7 @@
 #include "tokens_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/verdict.h"
-
-#include <math.h>
 
 static double planned_usd(const token_search *t, const ranked *r, const fab_planned *p) {
     const fab_iteration *it = &p->iteration;

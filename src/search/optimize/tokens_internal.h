@@ -4,7 +4,6 @@
 #include "optimize_internal.h"
 
 #include "fab/goodput_run.h"
-#include "fab/order.h"
 #include "fab/plan_run.h"
 
 #define ROUNDING 1e-9 /**< by which two ways to the same figure may differ */

@@ -1,8 +1,6 @@
 /* Which design is replayed next in a search by tokens. */
 #include "tokens_internal.h"
 
-#include <math.h>
-
 double tokens_worst_listed(const token_search *t) {
     return t->n_best <= FAB_RUNNERS_UP ? INFINITY : t->best[FAB_RUNNERS_UP]->candidate->token_usd;
 }

@@ -4,10 +4,6 @@
 #include "place_internal.h"
 
 #include "fab/best_run.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define SAME         1e-9 /* part of a time that is no difference */
 #define LEAST_BUDGET 16

@@ -1,8 +1,6 @@
 /* Which placements are alike: symmetry of the fabric that is checked link by link. */
 #include "place_internal.h"
 
-#include "fab/memory.h"
-
 /* --- servers of a group ------------------------------------------------------------------------------------------- */
 
 /* Links of the NICs of a server to switches, one after the other; FAB_NONE behind the last. */

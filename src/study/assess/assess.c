@@ -4,9 +4,6 @@
 #include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is offered more than it has */
 #define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */

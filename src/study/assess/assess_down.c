@@ -1,8 +1,6 @@
 /* What is down in a history, and whom it matters to. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
-
 fab_status history_note_event(assess_history *h, const fab_event *event, fab_error *err) {
     if (!event->is_repair) {
         FAB_PASS(FAB_APPEND(h->down, h->n_down, h->down_capacity, err, event->component));

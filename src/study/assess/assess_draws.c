@@ -2,11 +2,8 @@
  * is. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
 #include "fab/study_summary.h"
 #include "fab/verdict.h"
-
-#include <math.h>
 
 /* Paths (flows times queue pairs) times seeds of a point, and of all: of more a point is one draw, and says so. */
 #define MOST_OF_POINT (1U << 22)

@@ -6,11 +6,6 @@
  * the job up nor, repaired, helps it. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 FAB_FREES_AFTER(assess_history_free, assess_history, h) {
     FAB_FREE_ALL(h->ring_moved, h->ring_gpu, h->is_gpu_out, h->is_out, h->will_be_out, h->down, h->near, h->placed,
                  h->key.word, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed,

@@ -3,9 +3,6 @@
 #include "assess_internal.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
-
-#include <math.h>
 
 #define PROBES 16 /* parts of a class that are tried, evenly spread: equal ones do the same */
 

@@ -2,7 +2,6 @@
 #include "assess_memo.h"
 
 #include "fab/id_table.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
 
 #include <pthread.h>

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** Words of 8 bytes. Zero-initialised is fine. */
 typedef struct assess_key {

@@ -3,10 +3,8 @@
 #include "assess_internal.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
-
-#include <math.h>
+#include "fab/units.h"
 
 #define BASELINE_LINK  48.0  /* loads, flows by link, links by load */
 #define BASELINE_PATH  120.0 /* record, key, ends, place among those to a leaf */

@@ -3,9 +3,6 @@
 #include "assess_internal.h"
 
 #include "fab/certificate.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
 
 static void put_links(const fab_link_id *link, size_t n, FILE *out) {
     (void)fputs(" /", out);

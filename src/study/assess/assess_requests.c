@@ -1,10 +1,6 @@
 /* How long those wait who wait for an exchange: flow by flow, in a state. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define MOST_FLOWS (UINT64_C(1) << 22) /* of a phase that is followed flow by flow */
 
 bool assess_has_requests(const fab_assessment *d, size_t phase) {

@@ -1,10 +1,6 @@
 /* A set of failures: who is lost, what is left of the loads, and what that means for the time. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 /* --- one thread --------------------------------------------------------------------------------------------------- */
 
 static bool has_rank_at_first(const fab_assessment *d, uint32_t gpu) {

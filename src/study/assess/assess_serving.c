@@ -2,10 +2,7 @@
  * experts with; the others go on with their part of the requests. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
 #include "fab/stages.h"
-
-#include <math.h>
 
 bool assess_is_serving(const fab_traffic *t) {
     return t->has_job && t->job.kind == FAB_JOB_SERVING && t->job.tp * t->job.cp * t->job.pp * t->job.dp == t->n_ranks;

@@ -7,10 +7,7 @@
 
 #include "fab/design.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/sharding.h"
-
-#include <inttypes.h>
 
 /* Ranks between two neighbours of a data-parallel group. */
 static uint64_t shrink_stride(const fab_job_spec *job) {

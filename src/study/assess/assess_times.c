@@ -3,7 +3,6 @@
 
 #include "fab/design.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 
 /* The schedule is that of the phases' times, which many states leave alone. */
 static fab_status assess_iterate(fab_assessor *a, size_t engine, fab_job_times *times, double compute_ratio,

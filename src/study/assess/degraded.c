@@ -3,10 +3,7 @@
 
 #include "fab/evaluate.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/parallel.h"
-
-#include <math.h>
 
 typedef struct comparison {
     const fab_replay *base;

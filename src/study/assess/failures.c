@@ -5,10 +5,6 @@
 
 #include "assess_internal.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 #define MOST_PATHS (UINT64_C(1) << 23) /* of all phases that are looked at together */
 #define COLLIDED   (1 + 1e-9)
 

@@ -2,8 +2,6 @@
 
 #include "assess_internal.h"
 
-#include <math.h>
-
 /* A part of a state more; of what is not known under a seed there is no mean. */
 static void add_state(const fab_failures *f, const fab_failed_state *more, double part, fab_failed_state *mean) {
     mean->time_s += more->time_s * part;

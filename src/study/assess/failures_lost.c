@@ -1,9 +1,6 @@
 /* Who is on a server that is lost, as text, and where they go. */
 #include "assess_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, uint32_t server, fab_lost_server *out,
                                fab_error *err) {
     size_t n = 0;

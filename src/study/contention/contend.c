@@ -6,10 +6,7 @@
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/job_space.h"
-#include "fab/memory.h"
 #include "fab/parallel.h"
-
-#include <inttypes.h>
 
 /* Every network phase of a job against every one of another: one simulation tells both what it costs them. */
 

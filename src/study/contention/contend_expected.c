@@ -5,8 +5,6 @@
 #include "fab/design.h"
 #include "fab/parallel.h"
 
-#include <math.h>
-
 #define SAME 1e-9 /* factors this close to 1 are 1 */
 
 /* Of a job's iteration, started at once with the other's phase: what it loses to each of these, by how often. */

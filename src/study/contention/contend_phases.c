@@ -1,10 +1,7 @@
 /* The phases that contend, all at once: when each job's last flow ends, and which links jobs share. */
 #include "contend_internal.h"
 
-#include "fab/memory.h"
 #include "fab/parallel.h"
-
-#include <math.h>
 
 #define BITS     8.0
 #define ROUNDING (1 + 1e-12) /* links this close are equally busy */

@@ -2,7 +2,6 @@
 #include "contend_internal.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/verdict.h"
 

@@ -1,11 +1,6 @@
 /* Phases of several jobs as one. What decides a flow's path (its GPUs, its ordinal, its queue pairs) stays as it is. */
 #include "contend_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
-
 #define MOST_FLOWS (UINT64_C(1) << 22)
 
 void contend_union_release(contend_union *all) {

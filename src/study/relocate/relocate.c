@@ -2,8 +2,6 @@
 #include "relocate_eval.h"
 
 #include "fab/choices.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 
 const char *const fab_policies[FAB_POLICY_N] = {"none",       "first-spare",     "same-rack", "same-pod",
                                                 "same-slice", "collision-aware", "shrink"};

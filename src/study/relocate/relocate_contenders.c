@@ -1,8 +1,6 @@
 /* Who talks to whom, and who shares links that collide with whom. */
 #include "relocate_views.h"
 
-#include "fab/memory.h"
-
 static uint32_t server_of(const relocate_eval *e, uint32_t gpu) {
     return fab_server_of(e->f, gpu);
 }

@@ -1,11 +1,6 @@
 /* What a change of places does to the loads. */
 #include "relocate_views.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 int relocate_compare(const relocate_score *x, const relocate_score *y) {
     const int64_t by[][2] = {{x->n_cut, y->n_cut}, {x->is_late, y->is_late}, {x->n_collisions, y->n_collisions},
                              {x->worst, y->worst}, {x->excess, y->excess},   {x->n_healthy, y->n_healthy}};

@@ -9,11 +9,7 @@
  * so many the smallest w. Links with equal rows share one. */
 #include "relocate_views.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/solve.h"
-
-#include <math.h>
 
 #define MOST_CHOICES 64  /* columns x */
 #define MOST_PAIRS   100 /* columns z */

@@ -6,11 +6,7 @@
  * still collides then may change places with healthy servers that it shares links with. */
 #include "relocate_views.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
-
-#include <math.h>
 
 #define DEFAULT_BUDGET 1000
 #define LEAST_BUDGET   8

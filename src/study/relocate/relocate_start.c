@@ -1,11 +1,6 @@
 /* Phases as an evaluation sees them, and how it begins: what is left once the flows of lost servers are lifted. */
 #include "relocate_views.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 static void count_healthy(const relocate_eval *e, relocate_view *v) {
     const double *load = fab_baseline_load(v->baseline);
     uint32_t n = 0;

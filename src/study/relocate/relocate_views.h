@@ -6,8 +6,6 @@
 
 #include "relocate_eval.h"
 
-#include <string.h>
-
 #define FULLEST 256 /* links that are kept by how full they are without the lost servers */
 
 typedef struct full_link {

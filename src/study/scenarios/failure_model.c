@@ -1,8 +1,6 @@
 /* Published rates of failures, and the best time between checkpoints. */
 #include "fab/scenarios.h"
 
-#include <math.h>
-
 #define DAY          86400.0
 #define MONTH        (30 * DAY)
 #define LONGEST_S    (30 * DAY)

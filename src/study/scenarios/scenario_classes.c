@@ -1,10 +1,6 @@
 /* Sets that are alike: those that permutations make of each other, by union and find. */
 #include "scenarios_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 #define MOST_SETS (UINT64_C(1) << 28) /* 1 GiB of roots */
 
 /* Sets as they are joined; the root of a class is the lowest. */

@@ -2,12 +2,8 @@
  * switches of a tier that are updated at once. Each event is a scenario with a name. */
 #include "scenarios_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 
 /* A span of time to its parts: what is left of it for a job. */

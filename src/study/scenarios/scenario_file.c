@@ -1,12 +1,8 @@
 /* Lists of scenarios: CSV or XML. */
 #include "scenarios_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/str.h"
 #include "fab/xml_reader.h"
-
-#include <inttypes.h>
 
 #define MOST_BYTES ((size_t)1 << 28)
 

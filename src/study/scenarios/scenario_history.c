@@ -1,11 +1,7 @@
 /* Histories: what fails and is repaired in a span of time, and what is left of it for a job. */
 #include "scenarios_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
-
-#include <math.h>
 
 static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU,

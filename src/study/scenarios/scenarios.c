@@ -3,12 +3,8 @@
 
 #include "fab/choices.h"
 #include "fab/gcd.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 static const struct {
     const char *name;

@@ -2,11 +2,6 @@
 #include "summarise_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 static const double QUANTILES[] = {0.5, 0.9, 0.99};
 static const char BASELINE[] = "first-spare";

@@ -1,10 +1,6 @@
 /* Scenarios that stand out, by what failed in them; servers by their ways into the network. */
 #include "summarise_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 /* --- what failed -------------------------------------------------------------------------------------------------- */
 
 /* Adds an item to a list that ends with how many are left out, where it does not fit. */

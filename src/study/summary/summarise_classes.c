@@ -2,10 +2,6 @@
 #include "summarise_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 /* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
  * often each class fails in the span. */

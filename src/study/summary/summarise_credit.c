@@ -8,11 +8,6 @@
  * interaction. So a cable that was drawn beside those that stop the job is credited with nothing. */
 #include "summarise_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 #define NEXT_TO_NOTHING 0.1  /* of the impact of a set */
 #define ONE_OF          10   /* sets of a part may be ones in which another loss makes up for it */
 #define BY_CHANCE       0.01 /* expected parts that are called clear and are not */

@@ -2,11 +2,6 @@
 #include "summarise_internal.h"
 #include "fab/analysis.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
-
 /* --- components that failed ------------------------------------------------------------------------------------- */
 
 /* A cable has two links and is one component. */

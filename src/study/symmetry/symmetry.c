@@ -2,7 +2,6 @@
 #include "symmetry.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 
 /* Cables that no path can cross. A switch that a flow may come through chooses among minimal next hops of the healthy
  * fabric, less those that are dead or have lost the destination's leaf: none that it does not choose among on the

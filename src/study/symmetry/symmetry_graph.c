@@ -7,11 +7,6 @@
  * An all-to-all is no list of flows: its GPUs have a colour of their own. */
 #include "symmetry.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-
 #define MOST_VERTICES (UINT32_C(1) << 18)
 
 /* A flow of the network, or one inside a domain where GPUs fail as well. */

@@ -4,9 +4,6 @@
 #include "fab/nccl.h"
 #include "fab/units.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- the fastest by the cost model -------------------------------------------------------------------------------- */
 
 /* An algorithm among those that auto compares. */

@@ -1,8 +1,6 @@
 /* Everyone to everyone: at once (a mesh), or in r-1 shifts of an all-to-all. */
 #include "collectives.h"
 
-#include <inttypes.h>
-
 static uint32_t mesh_parts(const fab_collective *c) {
     return fab_passes(c->operation);
 }

@@ -10,9 +10,6 @@
  */
 #include "collectives.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 static fab_status exchange_check(const fab_collective *c, fab_error *err) {
     FAB_REFUSE_IF((c->r & (c->r - 1)) != 0, err, FAB_EINPUT, NULL,
                   "recursive %s needs a power of two of ranks in a group, not %" PRIu32

@@ -17,8 +17,6 @@
  */
 #include "collectives.h"
 
-#include <inttypes.h>
-
 static uint32_t k_of(const fab_collective *c) {
     return c->layout->domain.k;
 }

@@ -1,8 +1,6 @@
 /* Which members of a communicator share a server or a scale-up domain. */
 #include "collectives.h"
 
-#include "fab/memory.h"
-
 FAB_RELEASES(fab_layout_release, fab_layout, slot, count, order, unit.ranks, domain.ranks);
 
 fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) {

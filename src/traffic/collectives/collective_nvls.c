@@ -12,8 +12,6 @@
  */
 #include "collectives.h"
 
-#include <inttypes.h>
-
 #define SWITCH_STEPS 2 /* to the switch and back to its place; from there to all */
 
 static uint32_t nvls_k(const fab_collective *c) {

@@ -4,11 +4,6 @@
  */
 #include "collectives.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-
 typedef struct record {
     uint32_t part, from, to; /* ranks */
     double bytes;

@@ -7,8 +7,6 @@
  */
 #include "collectives.h"
 
-#include "fab/memory.h"
-
 uint32_t fab_ring_channels(const fab_collective *c) {
     const fab_grouping *unit = &c->layout->unit;
     return unit->k >= 2 && unit->n_groups >= 2 ? unit->k : 1;

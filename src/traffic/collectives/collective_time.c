@@ -1,8 +1,6 @@
 /* The cost model: steps and bytes at the ends of the network. */
 #include "collectives.h"
 
-#include "fab/memory.h"
-
 /* Bytes that a GPU's scale-up port and a NIC carry, both directions. */
 typedef struct ends {
     const fab_fabric *fabric;

@@ -11,8 +11,6 @@
  */
 #include "collectives.h"
 
-#include <inttypes.h>
-
 static uint32_t tree_parent(uint32_t x, uint32_t m) {
     uint32_t bit = x & (~x + 1);
     uint64_t up = (uint64_t)(x ^ bit) | (uint64_t)bit << 1;

@@ -1,9 +1,6 @@
 /* The table of the collective algorithms. */
 #include "collectives.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 const fab_algorithm fab_algorithms[] = {
     {"ring", "2(r-1) steps to the next rank, S/r each", FAB_ALL_REDUCE, &fab_rules_ring},
     {"doubling", "log2 r exchanges of S with rank xor 2^i", FAB_ALL_REDUCE, &fab_rules_exchange},

@@ -3,7 +3,6 @@
 #include "flight.h"
 
 #include "fab/box_files.h"
-#include "fab/memory.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30)
 

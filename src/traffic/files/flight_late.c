@@ -6,10 +6,6 @@
 #include "flight.h"
 
 #include "fab/collective.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <math.h>
 
 #define FEWEST 3 /* collectives of a group that say something of a rank */
 

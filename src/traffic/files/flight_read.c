@@ -17,12 +17,8 @@
 #include "fab/collective.h"
 #include "fab/fnv.h"
 #include "fab/json_read.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
 
 #define MOST_RANKS  UINT32_C(0x1000000)
 #define NS          1e-9

@@ -22,6 +22,7 @@ typedef struct matrix_cursor {
     uint64_t n_rounded;       /* entries of a part of a byte */
     double most_rounded;      /* what it changed of one of them, at most: 1 is all of it */
     uint64_t most_bytes;      /* of an entry */
+    bool has_unit;            /* some entry has one: bytes are what the others are */
 } matrix_cursor;
 
 /* Records "path:line:column" (the end of a long path) and the text. */

@@ -1,8 +1,6 @@
 /* MatrixMarket coordinate files, whose rows and columns count from 1. */
 #include "matrix_cursor.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
 /* Word of the header line: one of the first `n_good` of `words` is fine, the others are known but not supported. */

@@ -9,17 +9,15 @@
  */
 #include "matrix_cursor.h"
 
-#include "fab/memory.h"
 #include "fab/names.h"
 #include "fab/units.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
 #include <strings.h>
 
 #define LEAST_ROUNDED 1e-3 /* of an entry, that is said */
-#define MOST_OF_UNIT  1000 /* bytes of the largest entry of a matrix that is hardly in bytes */
+#define MOST_OF_UNIT  1000 /* bytes of the largest entry of a matrix that is hardly in bytes: with parts of bytes, */
+#define MOST_OF_WHOLE 63   /* and with none */
 
 fab_status matrix_fail_at(const matrix_cursor *c, const char *at, fab_status code, fab_error *err, const char *what) {
     char where[192];
@@ -127,6 +125,7 @@ static bool read_sized(matrix_cursor *c, uint64_t *out) {
         return false;
     }
     c->at += n;
+    c->has_unit = true;
     *out = (uint64_t)(value + 0.5);
     return true;
 }
@@ -487,14 +486,21 @@ static size_t max_entries(const fab_str *text, bool square) {
     return square || n < text->length / 6 + 1 ? n : text->length / 6 + 1;
 }
 
-/* Numbers that are few and in parts are likely of a unit that the file leaves out. */
-static void note_rounding(const matrix_cursor *c, fab_traffic *traffic) {
-    const char *between = traffic->note[0] != '\0' ? "; " : "";
-    const char *entries = c->n_rounded == 1 ? "entry" : "entries";
-    fab_append(traffic->note, sizeof traffic->note,
-               "%sthe matrix is read in bytes, and %s %s of parts of one %s rounded, by %.3g %% at most", between,
-               FAB_SAY_COUNT(c->n_rounded), entries, c->n_rounded == 1 ? "was" : "were", 100 * c->most_rounded);
-    if (c->most_bytes <= MOST_OF_UNIT) {
+/* Numbers that are few are likely of a unit that the file leaves out: latency would be all of their time. */
+static void note_unit(const matrix_cursor *c, fab_traffic *traffic) {
+    const bool is_rounded = c->most_rounded > LEAST_ROUNDED;
+    const bool is_of_unit = c->most_bytes <= (is_rounded ? MOST_OF_UNIT : MOST_OF_WHOLE) && c->most_bytes > 0;
+    if (!is_rounded && (!is_of_unit || c->has_unit)) {
+        return;
+    }
+    fab_append(traffic->note, sizeof traffic->note, "%sthe matrix is read in bytes",
+               traffic->note[0] != '\0' ? "; " : "");
+    if (is_rounded) {
+        fab_append(traffic->note, sizeof traffic->note, ", and %s %s of parts of one %s rounded, by %.3g %% at most",
+                   FAB_SAY_COUNT(c->n_rounded), c->n_rounded == 1 ? "entry" : "entries",
+                   c->n_rounded == 1 ? "was" : "were", 100 * c->most_rounded);
+    }
+    if (is_of_unit) {
         fab_append(traffic->note, sizeof traffic->note,
                    ": no entry is above %" PRIu64 " B, so they are likely of a unit; write it behind each, 1.5GB",
                    c->most_bytes);
@@ -521,9 +527,7 @@ static void matrix_summarize(const matrix_cursor *c, const fab_fabric *f, const 
                    "rows are servers, write ,rows=servers behind the file",
                    c->n_named - 1, c->n_gpus);
     }
-    if (c->most_rounded > LEAST_ROUNDED) {
-        note_rounding(c, traffic);
-    }
+    note_unit(c, traffic);
 }
 
 fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, bool by_servers,

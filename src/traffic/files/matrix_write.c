@@ -1,11 +1,9 @@
 /* Traffic matrices out: CSV and MatrixMarket. */
 #include "traffic_internal.h"
 
-#include "fab/memory.h"
 #include "fab/ranked.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 /* Index behind the flows that share the pair of flow order[i]; their sum. */
 static uint32_t pair_end(const fab_phase *phase, const uint32_t *order, uint32_t i, uint64_t *out_bytes) {

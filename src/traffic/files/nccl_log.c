@@ -16,11 +16,7 @@
  */
 #include "nccl_log.h"
 
-#include "fab/memory.h"
 #include "fab/names.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
 
 #define MOST_RANKS UINT32_C(0x1000000)
 

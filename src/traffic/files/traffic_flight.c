@@ -4,11 +4,7 @@
 #include "collectives/collectives.h"
 #include "nccl_log.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 /* Collectives of one kind of a group; or what one rank of it sends to another. */
 typedef struct flight_kind {

@@ -11,11 +11,7 @@
  */
 #include "file_formats.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 enum { NODES, CONNECTIONS, TRIGGERS, FAILURES, N_COUNTS };
 static const char *const COUNTS[N_COUNTS] = {"Nodes", "Connections", "Triggers", "Failures"};

@@ -2,11 +2,7 @@
  */
 #include "nccl_log.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 #define RING_BYTES 1e9 /* over every edge of the rings together, where the log has no collective */
 

@@ -15,10 +15,7 @@
 #include "collectives/collectives.h"
 #include "file_formats.h"
 
-#include "fab/memory.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 #define MOST_KINDS 512 /* phases of a workload */
 

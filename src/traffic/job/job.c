@@ -3,11 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/gcd.h"
-#include "fab/memory.h"
 #include "fab/sharding.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 FAB_RELEASES(fab_job_release, fab_job, servers, storage);
 

@@ -5,8 +5,6 @@
 
 #include "fab/units.h"
 
-#include <inttypes.h>
-
 /* Sequences that a replica serves at once where nobody says how many: the fewest that go with the sizes, doubled while
  * that leaves memory-headroom, up to what vLLM takes by default (--max-num-seqs). */
 #define MOST_SERVED 256

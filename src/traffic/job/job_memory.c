@@ -3,8 +3,6 @@
 #include "fab/sharding.h"
 #include "traffic_internal.h"
 
-#include <math.h>
-
 /* Data sheets say GB and mean 2^30 bytes: an H100 of "80 GB" reports 81,559 MiB. */
 #define MEMORY_UNIT (1073741824.0 / 1e9)
 

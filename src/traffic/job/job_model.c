@@ -3,8 +3,6 @@
 
 #include "fab/choices.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
 #define MAX_PARAMETERS 1e18

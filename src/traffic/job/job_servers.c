@@ -2,10 +2,7 @@
 #include "traffic_internal.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/rng.h"
-
-#include <inttypes.h>
 
 #define PLACEMENT_STREAM 0x706c6163 /* draws of its own, whatever else uses the seed */
 

@@ -12,13 +12,8 @@
  */
 #include "traffic_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/text.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define LEAST_COLUMNS 4 /* of a piece: 16 bytes, below which a row is no vector of memory any more */
 #define MOST_TABLES   1000000

@@ -2,10 +2,7 @@
 #include "fab/job_sharing.h"
 #include "fab/design.h"
 
-#include "fab/memory.h"
 #include "traffic_internal.h"
-
-#include <inttypes.h>
 
 #define NOBODY UINT16_MAX
 _Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits");

@@ -3,11 +3,7 @@
 #include "traffic_internal.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/sharding.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define EVERY_CHUNKS 32
 #define MOST_CHUNKS  256

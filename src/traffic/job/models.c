@@ -1,8 +1,5 @@
 #include "traffic_internal.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define SC21 "Megatron-LM, Narayanan et al., SC'21, Table 1"
 
 #define LLAMA2 "Llama 2, arXiv 2307.09288, 2.2 and Table 1 (batch of 4M tokens); sizes of the layers as released"

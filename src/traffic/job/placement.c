@@ -1,8 +1,6 @@
 /* Which GPU each rank runs on. */
 #include "traffic_internal.h"
 
-#include "fab/memory.h"
-
 static const char *const DIMENSIONS[FAB_N_DIMS] = {"tp", "cp", "pp", "dp"};
 
 fab_status fab_job_order(fab_job *job, fab_error *err) {

@@ -3,8 +3,6 @@
 
 #include "fab/stages.h"
 
-#include <inttypes.h>
-
 fab_zero fab_job_zero(const fab_job_spec *job) {
     return job->zero != FAB_ZERO_AUTO ? job->zero : job->sharded ? FAB_ZERO_1 : FAB_ZERO_0;
 }

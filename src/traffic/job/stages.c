@@ -3,11 +3,6 @@
 
 #include "stages_internal.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Entry `stage` of stage-layers; 0 behind the last. */
 static uint64_t listed_layers(const char *list, uint64_t stage) {
     for (; stage > 0 && *list != '\0'; stage--) {

@@ -2,8 +2,6 @@
  * src/graph/tuning.cc and src/include/nccl_common.h, 2.27]; what a GPU reaches is fitted (fab_gpu_library). */
 #include "nccl_internal.h"
 
-#include <math.h>
-
 #define BUFFER_BYTES     4194304.0 /* NCCL_BUFFSIZE, of a channel */
 #define RING_CHANNELS    24        /* of a ring inside a domain: two for each of 12 links */
 #define MOST_CHANNELS    64

@@ -3,8 +3,6 @@
  * links and NICs, and nothing of the fabric between them. */
 #include "nccl_internal.h"
 
-#include <math.h>
-
 #define LINK_PART       0.8 /* of the scale-up rate: 20 GB/s for each of the 12 links of 25 GB/s of an A100 */
 #define NVLS_PART       (2 * 0.74 * 15 / 16)
 #define TREE_PART       (0.92 * 0.85)

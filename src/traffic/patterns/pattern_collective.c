@@ -7,10 +7,7 @@
 #include "patterns.h"
 
 #include "fab/design.h"
-#include "fab/memory.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 typedef struct groups {
     const fab_pattern *p;

@@ -4,8 +4,6 @@
 #include "fab/choices.h"
 #include "fab/units.h"
 
-#include <string.h>
-
 #define COMMON_KEYS "bytes gpus placement servers" /* of every pattern */
 
 /* "A-B" or "A", GPUs of the fabric. */

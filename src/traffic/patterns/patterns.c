@@ -4,12 +4,8 @@
  */
 #include "patterns.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/units.h"
-
-#include <inttypes.h>
 
 static void patterns_add(const fab_pattern *p, fab_phase_builder *builder, uint32_t i, uint32_t j, uint32_t comm) {
     fab_phase_add(builder, (uint32_t)p->first + i, (uint32_t)p->first + j, p->bytes, comm);

@@ -3,8 +3,6 @@
 
 #include "collectives/collectives.h"
 
-#include <string.h>
-
 typedef struct training {
     const fab_job *job;
     const fab_fabric *fabric;

@@ -5,10 +5,6 @@
  */
 #include "collectives/collectives.h"
 
-#include "fab/memory.h"
-
-#include <math.h>
-
 FAB_RELEASES(fab_comm_list_release, fab_comm_list, members, id, bytes);
 
 fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint32_t n, double bytes, uint32_t id,

@@ -12,11 +12,6 @@
  */
 #include "phases.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
-
 static uint64_t rounded(double bytes) {
     return (uint64_t)(bytes + 0.5);
 }

@@ -12,8 +12,6 @@
  */
 #include "phases.h"
 
-#include <inttypes.h>
-
 /* Prefill or decode. */
 typedef struct part {
     double tokens;        /* per sequence */

@@ -9,10 +9,7 @@
  */
 #include "phases.h"
 
-#include "fab/memory.h"
 #include "fab/sharding.h"
-
-#include <inttypes.h>
 
 typedef double rank_bytes(const fab_job *job, uint32_t rank);
 

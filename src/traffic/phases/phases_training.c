@@ -19,10 +19,7 @@
  */
 #include "phases.h"
 
-#include "fab/memory.h"
 #include "fab/sharding.h"
-
-#include <inttypes.h>
 
 fab_status fab_check_comm(const training *t, const char *name, uint32_t n_comms, fab_error *err) {
     FAB_REFUSE_IF(only_one(t) && t->wanted->comm >= n_comms, err, FAB_EINPUT, t->wanted->text,

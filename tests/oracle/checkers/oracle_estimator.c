@@ -98,7 +98,7 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase, double *ends
     if (ends_s != NULL) {
         oracle_finish(&sharing, p->bits, finish_s);
     } else {
-        must(fab_fluid_finish(&sharing, p->bits, finish_s, &err), &err);
+        must(fab_fluid_finish(&sharing, p->bits, NULL, finish_s, &err), &err);
     }
     for (uint32_t i = 0; i < p->n; i++) {
         out.transfer_s = fmax(out.transfer_s, finish_s[i]);

@@ -170,9 +170,10 @@ Test(analysis, offered_rates) {
 
 /* Intervals shrink with the root of the number: four times the width takes sixteen times the seeds. */
 Test(analysis, seeds_that_tell) {
-    cr_expect_eq(fab_stat_needed(8, 1, 4), 128);
-    cr_expect_eq(fab_stat_needed(8, -1, 4), 128);
-    cr_expect_eq(fab_stat_needed(8, 3, 4), 15); /* 14.2 */
+    cr_expect_eq(fab_stat_needed(1, 1, 4), 16, "times as many");
+    cr_expect_eq(fab_stat_needed(8, 1, 4), 91); /* 128 (1.987 / 2.365)^2 */
+    cr_expect_eq(fab_stat_needed(8, -1, 4), 91);
+    cr_expect_eq(fab_stat_needed(8, 3, 4), 12); /* 14.2 (2.201 / 2.365)^2 = 12.3, and of 13 11.8 */
     cr_expect_eq(fab_stat_needed(8, 0, 4), 0);
     cr_expect_eq(fab_stat_needed(8, 1, 100), 0, "more than anybody runs");
     cr_expect_eq(fab_stat_needed(8, 1, NAN), 0);

@@ -79,7 +79,7 @@ static void finish_of(const fab_fabric *f, const fab_phase *phase, const fab_rou
                            .first = first,
                            .link = r->link,
                            .weight = weight};
-    cr_assert_eq(fab_fluid_finish(&p, bits, end_s, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_finish(&p, bits, NULL, end_s, &err), FAB_OK, "%s", err.text);
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         out_s[flow] = 0;
         for (uint32_t i = r->flow_first[flow]; i < r->flow_first[flow + 1]; i++) {

@@ -15,7 +15,7 @@ static const fab_sharing SHARING = {
 static void check(const double *bits, const double *expected) {
     double finish[4] = {-1, -1, -1, -1};
     fab_error err = {0};
-    cr_assert_eq(fab_fluid_finish(&SHARING, bits, finish, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_finish(&SHARING, bits, NULL, finish, &err), FAB_OK, "%s", err.text);
     for (int f = 0; f < 4; f++) {
         cr_assert_eq(finish[f], expected[f], "flow %d: %.17g, not %.17g", f, finish[f], expected[f]);
     }
@@ -95,6 +95,6 @@ Test(fluid, refuses) {
     fab_error err = {0};
     fab_sharing s = SHARING;
     s.link = twice;
-    cr_assert_eq(fab_fluid_finish(&s, (const double[]){1, 2, 3, 4}, finish, &err), FAB_EINPUT);
+    cr_assert_eq(fab_fluid_finish(&s, (const double[]){1, 2, 3, 4}, NULL, finish, &err), FAB_EINPUT);
     cr_assert_str_eq(err.text, "flow 1 names link 1 twice; once is enough");
 }

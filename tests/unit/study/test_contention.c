@@ -23,17 +23,6 @@ static fab_design *new_design(const char *text, fab_fabric **fabric) {
     return design;
 }
 
-static void set(fab_design *design, size_t job, const char *pairs) {
-    char text[256];
-    fab_error err = {0};
-    (void)snprintf(text, sizeof text, "%s", pairs);
-    for (char *at = strtok(text, " "); at != NULL; at = strtok(NULL, " ")) {
-        char *equals = strchr(at, '=');
-        *equals = '\0';
-        cr_assert_eq(fab_design_set_job(design, job, at, equals + 1, "test", &err), FAB_OK, "%s", err.text);
-    }
-}
-
 typedef struct outcome {
     fab_contention *c;
     fab_result first;
@@ -73,8 +62,8 @@ static const char *const ENGINES[] = {"ecmp", "ecmp,qp=4", "dmodk", "pinned", "s
 Test(contention, jobs_apart_take_as_long_as_alone) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
-    set(design, 0, "tp=8 dp=4 servers=0-3 memory-check=off");
-    set(design, 1, "tp=8 dp=4 servers=4-7 memory-check=off");
+    fixture_set_keys(design, 0, "tp=8 dp=4 servers=0-3 memory-check=off");
+    fixture_set_keys(design, 1, "tp=8 dp=4 servers=4-7 memory-check=off");
     for (size_t i = 0; i < 5; i++) {
         outcome out = contended(design, fabric, ENGINES[i]);
         for (size_t job = 0; job < 2; job++) {
@@ -101,8 +90,8 @@ Test(contention, jobs_apart_take_as_long_as_alone) {
 Test(contention, the_same_job_twice_on_the_same_links_takes_twice_as_long) {
     fab_fabric *fabric;
     fab_design *design = new_design("fat-tree:xgft=2;2,2;1,1,gpus-per-server=1,domain=1", &fabric);
-    set(design, 0, "tp=1 dp=2 servers=0,2 memory-check=off");
-    set(design, 1, "tp=1 dp=2 servers=1,3 memory-check=off");
+    fixture_set_keys(design, 0, "tp=1 dp=2 servers=0,2 memory-check=off");
+    fixture_set_keys(design, 1, "tp=1 dp=2 servers=1,3 memory-check=off");
     outcome out = contended(design, fabric, "dmodk");
     const fab_contention_engine *e = &out.c->engines[0];
     for (size_t job = 0; job < 2; job++) {
@@ -130,7 +119,7 @@ static fab_design *jobs_of_a_cable(const char *const *models, size_t n, size_t l
             char text[128];
             (void)snprintf(text, sizeof text, "id=%c tp=1 dp=2 servers=%zu,%zu memory-check=off model=%s contends=dp",
                            (char)('a' + i), i, i + 4, models[i]);
-            set(design, job++, text);
+            fixture_set_keys(design, job++, text);
         }
     }
     return design;
@@ -232,8 +221,8 @@ Test(contention, remedies_are_runs_of_all_jobs) {
     fab_design *design = new_design(FABRIC, &fabric);
     fab_error err = {0};
     const fab_engine_spec spec = fixture_spec("ecmp");
-    set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
-    set(design, 1, "tp=8 pp=2 dp=2 memory-check=off");
+    fixture_set_keys(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
+    fixture_set_keys(design, 1, "tp=8 pp=2 dp=2 memory-check=off");
     const fab_context_request what = {
         .design = design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
     fab_context *context = fixture_context(&what);
@@ -245,7 +234,7 @@ Test(contention, remedies_are_runs_of_all_jobs) {
     for (size_t i = 0; i < 3; i++) {
         const fab_job_remedy *remedy = &now.c->remedies[i];
         cr_expect_str_eq(remedy->what, WHAT[i]);
-        set(design, 0, remedy->is_engine ? "servers=0,2,4,6" : "servers=0-3");
+        fixture_set_keys(design, 0, remedy->is_engine ? "servers=0,2,4,6" : "servers=0-3");
         outcome then = contended(design, fabric, remedy->is_engine ? WHAT[i] : "ecmp");
         for (size_t job = 0; job < 2; job++) {
             const double now_s = fab_contended_now_s(&now.c->engines[0].jobs[job]);
@@ -270,8 +259,8 @@ Test(contention, remedies_are_runs_of_all_jobs) {
 Test(contention, interference_agrees_with_contention) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
-    set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
-    set(design, 1, "tp=8 dp=2 pp=2 memory-check=off");
+    fixture_set_keys(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
+    fixture_set_keys(design, 1, "tp=8 dp=2 pp=2 memory-check=off");
     outcome out = contended(design, fabric, "ecmp");
     cr_assert_eq(out.c->n_interference, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -305,8 +294,8 @@ Test(contention, interference_agrees_with_contention) {
 Test(contention, every_thread_count_and_some_seeds_give_the_same) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
-    set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
-    set(design, 1, "tp=8 pp=4 memory-check=off");
+    fixture_set_keys(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
+    fixture_set_keys(design, 1, "tp=8 pp=4 memory-check=off");
     fab_stat one = {0};
     for (size_t n_threads = 1; n_threads <= 3; n_threads++) {
         outcome out;
@@ -329,8 +318,8 @@ Test(contention, an_iteration_is_longer_by_what_is_exposed) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
     fab_fabric_result cost = {.name = "test"};
-    set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
-    set(design, 1, "tp=8 dp=4 memory-check=off");
+    fixture_set_keys(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
+    fixture_set_keys(design, 1, "tp=8 dp=4 memory-check=off");
     const fab_engine_spec spec = fixture_spec("spray");
     const fab_context_request what_of_replay = {
         .design = design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
@@ -370,17 +359,17 @@ static void refused(const fab_design *design, const fab_fabric *fabric, const ch
 Test(contention, names_of_phases) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
-    set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off contends=pp");
-    set(design, 1, "tp=8 dp=4 memory-check=off contends=none");
+    fixture_set_keys(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off contends=pp");
+    fixture_set_keys(design, 1, "tp=8 dp=4 memory-check=off contends=none");
     refused(design, fabric, "contends: job 'job' has no phase 'pp'; it has tp, dp, or none");
-    set(design, 0, "contends=tp");
+    fixture_set_keys(design, 0, "contends=tp");
     outcome out = contended(design, fabric, "dmodk");
     cr_expect_str_eq(out.c->jobs[0].phase, "tp");
     cr_expect_str_eq(out.c->jobs[1].phase, "");
     cr_expect_eq(out.c->engines[0].jobs[0].slowdown.mean, 1);
     cr_expect_eq(out.c->engines[0].jobs[1].alone_s.mean, 0);
     release(&out);
-    set(design, 0, "contends=none");
+    fixture_set_keys(design, 0, "contends=none");
     out = contended(design, fabric, "dmodk");
     cr_expect_eq(out.c->engines[0].n_tiers, 0);
     release(&out);
@@ -412,12 +401,12 @@ static void not_placed(const fab_design *design, const fab_fabric *fabric, const
 Test(job_sharing, open_jobs_take_what_is_left_in_order) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
-    set(design, 0, "tp=8 dp=2");
-    set(design, 1, "servers=0,5");
-    set(design, 2, "n-servers=1");
-    set(design, 3, "id=rest");
+    fixture_set_keys(design, 0, "tp=8 dp=2");
+    fixture_set_keys(design, 1, "servers=0,5");
+    fixture_set_keys(design, 2, "n-servers=1");
+    fixture_set_keys(design, 3, "id=rest");
     placed(design, fabric, 4, (const char *const[]){"1-4", "0,5", "3-4", "4,6-7"});
-    set(design, 2, "storage-servers=7");
+    fixture_set_keys(design, 2, "storage-servers=7");
     placed(design, fabric, 4, (const char *const[]){"1-4", "0,5", "3-4", "4,6"});
     free(design);
     fab_fabric_free(fabric);
@@ -426,20 +415,20 @@ Test(job_sharing, open_jobs_take_what_is_left_in_order) {
 Test(job_sharing, refuses_what_does_not_fit) {
     fab_fabric *fabric;
     fab_design *design = new_design(FABRIC, &fabric);
-    set(design, 0, "id=one servers=0-3");
-    set(design, 1, "id=two servers=3-5");
+    fixture_set_keys(design, 0, "id=one servers=0-3");
+    fixture_set_keys(design, 1, "id=two servers=3-5");
     not_placed(design, fabric, "jobs 'one' and 'two' both have server 3");
-    set(design, 1, "servers= gpus=40");
+    fixture_set_keys(design, 1, "servers= gpus=40");
     not_placed(design, fabric, "job 'two' needs 5 servers, and the other jobs leave 4 of 8");
-    set(design, 0, "servers= tp=8");
+    fixture_set_keys(design, 0, "servers= tp=8");
     not_placed(design, fabric,
                "job 'one' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
                "or tp and dp");
-    set(design, 0, "servers=0-3 storage-servers=7");
-    set(design, 1, "gpus=auto servers=6,7");
+    fixture_set_keys(design, 0, "servers=0-3 storage-servers=7");
+    fixture_set_keys(design, 1, "gpus=auto servers=6,7");
     not_placed(design, fabric, "jobs 'one' and 'two' both have server 7");
-    set(design, 0, "servers=0-7 storage-servers=");
-    set(design, 1, "servers=");
+    fixture_set_keys(design, 0, "servers=0-7 storage-servers=");
+    fixture_set_keys(design, 1, "servers=");
     not_placed(design, fabric, "job 'two' needs 1 server, and the other jobs leave 0 of 8");
     free(design);
     fab_fabric_free(fabric);
@@ -453,7 +442,7 @@ Test(contention, as_many_jobs_as_there_may_be_share_one_cable) {
     for (size_t job = 0; job < FAB_MAX_JOBS; job++) {
         char text[96];
         (void)snprintf(text, sizeof text, "tp=1 dp=2 servers=%zu,%zu memory-check=off contends=dp", job, job + 256);
-        set(design, job, text);
+        fixture_set_keys(design, job, text);
     }
     outcome out;
     fab_error err = {0};
@@ -491,7 +480,7 @@ Test(job_sharing, random_jobs_never_share_a_gpu) {
             char text[128];
             (void)snprintf(text, sizeof text, "tp=8 dp=%d placement=%s memory-check=off batch=64",
                            1 << fab_rng_below(&rng, 3), PLACEMENTS[fab_rng_below(&rng, 4)]);
-            set(design, job, text);
+            fixture_set_keys(design, job, text);
         }
         fab_status status = fab_jobs_place(design, fabric, out, &err);
         cr_assert_eq(status, FAB_OK, "%s", err.text);
@@ -519,7 +508,7 @@ static double last_of_half(const random_sharing *r, uint32_t n_own, bool alone) 
     double last = 0;
     fab_error err = {0};
     p.n_flows = alone ? n_own : p.n_flows;
-    cr_assert_eq(fab_fluid_finish(&p, r->bits, finish_s, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_fluid_finish(&p, r->bits, NULL, finish_s, &err), FAB_OK, "%s", err.text);
     for (uint32_t i = 0; i < n_own; i++) {
         last = fmax(last, finish_s[i]);
     }

@@ -138,14 +138,8 @@ static outcome degraded(const char *design, const char *job, const char *traffic
     fab_error err = {0};
     const fab_engine_spec spec = fixture_spec(engine);
     fab_weak_part part = part_of(part_text);
-    char text[256];
     out.fabric = fixture_build(design, out.design, NULL);
-    (void)snprintf(text, sizeof text, "%s", job);
-    for (char *at = strtok(text, " "); at != NULL; at = strtok(NULL, " ")) {
-        char *equals = strchr(at, '=');
-        *equals = '\0';
-        cr_assert_eq(fab_design_set_job(out.design, 0, at, equals + 1, "test", &err), FAB_OK, "%s", err.text);
-    }
+    fixture_set_keys(out.design, 0, job);
     const fab_context_request what_of_replay = {
         .design = out.design, .fabric = out.fabric, .traffic = traffic, .engines = &spec, .n_engines = 1, .seed = 1};
     fab_context *context = fixture_context(&what_of_replay);

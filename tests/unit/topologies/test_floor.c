@@ -406,6 +406,24 @@ Test(floor, power_follows_the_gpu) {
     cr_expect_str_eq(err.text, "rack-power: a server draws 12.6 kW, more than the limit of 11 kW");
 }
 
+/* All servers of a fabric are alike: those of the first job's GPU, beside which another is told. */
+Test(floor, names_a_gpu_of_other_servers) {
+    static const char *const ROWS[][3] = {
+        {"clos:gpus=64", "h100-80gb", ""},
+        {"clos:gpus=64", "b200-180gb", "b200-180gb"},
+        {"clos:gpus=64,floor.server-power=12kW", "b200-180gb", "b200-180gb"}, /* of another scale-up rate */
+        {"clos:gpus=64,floor.server-power=12kW,domain-rate=900GB/s", "b200-180gb", ""},
+    };
+    static fab_design d;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        fab_error err = {0};
+        cr_assert_eq(fab_design_read(ROWS[i][0], NULL, 0, &d, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_design_set_job(&d, 0, "gpu", "h100-80gb", "test", &err), FAB_OK);
+        cr_assert_eq(fab_design_set_job(&d, 1, "gpu", ROWS[i][1], "test", &err), FAB_OK, "%s", err.text);
+        cr_expect_str_eq(d.fabric.host.other_gpu, ROWS[i][2], "row %zu", i);
+    }
+}
+
 Test(floor, errors_name_both_values) {
     static const char *const CASES[][3] = {
         {"clos:gpus=64,floor.rack-power=8kW", "10.2 kW", "8 kW"},

@@ -47,6 +47,32 @@ static void range_of_uplinks(const fab_fabric *f, uint64_t *low, uint64_t *high)
     }
 }
 
+/* 131 servers on 33 leaves of 32 uplinks take 32 spines, since 17 would not divide them; 128 take 16. */
+Test(near_size, is_where_ports_divide) {
+    static const struct {
+        const char *text;
+        uint64_t gpus, fewer; /* 0: none */
+    } CASES[] = {
+        {"clos:gpus=1048", 1024, 17}, {"clos:gpus=1024", 0, 0},      {"clos:gpus=1016", 0, 0},
+        {"clos:gpus=1040", 1024, 17}, {"clos:gpus=32", 0, 0},        {"fat-tree:k=16", 0, 0},
+        {"clos:gpus=520", 512, 9},    {"dragonfly:gpus=1048", 0, 0},
+    };
+    fab_prices prices = {0};
+    fab_error err = {0};
+    cr_assert_eq(fab_prices_read("today-400g", &prices, &err), FAB_OK, "%s", err.text);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        static built b;
+        fab_near_size found;
+        fab_cost cost;
+        cr_assert(try_build(CASES[i].text, &b), "%s", CASES[i].text);
+        cr_assert_eq(fab_cost_of(&b.design.fabric, &b.counts, &prices, &cost, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_near_size_find(&b.design.fabric, &b.counts, &prices, cost.total_usd, &found, &err), FAB_OK);
+        cr_expect_eq(found.gpus, CASES[i].gpus, "%s: %" PRIu64, CASES[i].text, found.gpus);
+        cr_expect_eq(found.fewer_switches, CASES[i].fewer, "%s: %" PRIu64, CASES[i].text, found.fewer_switches);
+        fab_fabric_free(b.fabric);
+    }
+}
+
 /* {design, switches, fewest uplinks of a leaf, most} */
 Test(spares, take_no_tier) {
     static const struct {

@@ -6,8 +6,6 @@
 #include "fab/ownership.h"
 #include "fab/plans.h"
 
-#include <math.h>
-
 #define FAB_SWEEP_PATHS  2
 #define FAB_SWEEP_ERROR  704
 #define FAB_SWEEP_POINTS 4096 /**< most points of a sweep */

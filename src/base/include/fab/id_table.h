@@ -1,9 +1,7 @@
 /** Finds the id of content that is known already: a hash table of ids, where the contents lie with the caller. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** n ids, 0 ... n - 1 where none was given. Zero-initialised is empty. */
 typedef struct fab_id_table {

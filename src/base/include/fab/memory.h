@@ -193,15 +193,6 @@ void fab_shrink(void *array, size_t n, size_t size);
 /** Elements that an array of n has room for after fab_grow(). */
 double fab_grown(double n);
 
-/**
- * Refuses what would not fit, before anything of it is allocated.
- * @param[in] what   What takes it: "the graph of 4,096 GPUs".
- * @param[in] bytes  An estimate; FAB_PROGRAM_BYTES come on top.
- * @param[in] limit  0: none.
- * @retval FAB_EUNSUPPORTED  more than the limit; the message names both
- */
-FAB_STATUS fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err);
-
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;
 /** `FAB_STRDUP(to, text, err)`: puts it there, and is the status. */

@@ -1,9 +1,7 @@
 /** Many items by a value or a key each, in linear time. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 typedef struct fab_ranked {
     double value; /**< >= 0, no NAN */

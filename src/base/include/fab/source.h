@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
+#include "fab/base.h"
 
 typedef struct fab_source fab_source;
 

@@ -1,9 +1,7 @@
 /** Growing byte string. A failed allocation sticks: appends do nothing from then on, and fab_str_status tells. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 typedef struct fab_str {
     char *data; /**< NUL-terminated, or NULL when nothing was appended yet */

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 typedef enum fab_unit {
     FAB_UNIT_COUNT,  /**< whole number, no unit */
@@ -58,3 +56,12 @@ const char *fab_change_format(char *out, double ratio, int places);
 
 /** How much more it is, at least 0: "12.3 % more", "x2.3". */
 const char *fab_more_format(char *out, double ratio, int digits);
+
+/**
+ * Refuses what would not fit, before anything of it is allocated.
+ * @param[in] what   What takes it: "the graph of 4,096 GPUs".
+ * @param[in] bytes  An estimate; FAB_PROGRAM_BYTES come on top.
+ * @param[in] limit  0: none.
+ * @retval FAB_EUNSUPPORTED  more than the limit; the message names both
+ */
+FAB_STATUS fab_memory_check(const char *what, double bytes, uint64_t limit, fab_error *err);

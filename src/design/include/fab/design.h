@@ -12,8 +12,6 @@
 #include "fab/host.h"
 #include "fab/job_spec.h"
 
-#include <string.h>
-
 #define FAB_LISTS_SIZE 65536 /* of all lists of servers of a design */
 
 /** Plain values: one is copied by `=`, or by fab_design_copy(), which leaves out what is not in use. */

@@ -172,7 +172,8 @@ typedef enum fab_host_kind {
 typedef struct fab_host_spec {
     fab_host_kind kind;
     double call_s, step_s, message_s, slot_bytes, copy_bps, nic_part;
-    char gpu[FAB_NAME_SIZE]; /**< of the first job; "": there is none */
+    char gpu[FAB_NAME_SIZE];       /**< of the first job; "": there is none */
+    char other_gpu[FAB_NAME_SIZE]; /**< of a job whose servers would be others; "": there is none */
 } fab_host_spec;
 
 typedef struct fab_fabric_spec {

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 #define FAB_SERVER_GPUS 64
 #define FAB_SERVER_NICS 64

@@ -61,7 +61,6 @@ typedef struct fab_cost {
     double cable_each_usd[FAB_MAX_CABLE_KINDS]; /**< [i]: of the cables counts.kinds[i] */
 } fab_cost;
 
-/** A fabric as reports show it. */
 /** What spare servers make of a fabric, in closed form. */
 typedef struct fab_spares {
     uint64_t servers;
@@ -75,6 +74,14 @@ typedef struct fab_spares {
     double full_usd;                    /**< more than this */
 } fab_spares;
 
+/** A number of GPUs near that of a fabric for which it costs much less: ports divide better. */
+typedef struct fab_near_size {
+    uint64_t gpus; /**< 0: there is none */
+    uint64_t fewer_switches;
+    double saved_usd, saved_ratio; /**< of the network; of its dollars per GPU */
+} fab_near_size;
+
+/** A fabric as reports show it. */
 typedef struct fab_fabric_result {
     char name[512]; /**< of the design, or its one-line form */
     char family[FAB_NAME_SIZE];
@@ -89,6 +96,7 @@ typedef struct fab_fabric_result {
     bool trunks_differ;           /**< some switch has more cables to one switch above it than to another */
     fab_cost cost;
     fab_spares spares;
+    fab_near_size near_size;
     double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */
     struct fab_fabric_result *front_end; /**< the network for storage and data beside this one, or NULL; owned */
 } fab_fabric_result;

@@ -1,9 +1,7 @@
 /** Requests that arrive at random and wait for each other: continuous batching as a simulation of single requests. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /**
  * Replicas that read prompts and generate tokens, or two pools of them. Between two passes a replica takes what waits,

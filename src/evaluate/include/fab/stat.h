@@ -15,8 +15,9 @@ typedef struct fab_stat {
 /** Distribution of n > 0 samples; sorts them. */
 void fab_stat_of(double *samples, size_t n, fab_stat *out);
 
-/** About how many samples tell a difference from 0 whose 95 % interval n of them leave this wide, as that shrinks with
- * their root; 0: not known, or more than FAB_STAT_MOST. */
+/** About how many samples tell a difference from 0 whose 95 % interval n of them leave this wide: it shrinks with their
+ * root and Student's t; n = 1: how many times as many. 0: not known, or more than FAB_STAT_MOST. The difference is one
+ * that matters, and not what these samples happen to show. */
 #define FAB_STAT_MOST 10000
 uint64_t fab_stat_needed(uint64_t n, double difference, double ci95);
 

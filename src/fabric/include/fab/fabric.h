@@ -8,9 +8,7 @@
 #pragma once
 
 #include "fab/host.h"
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 typedef uint32_t fab_node_id;
 typedef uint32_t fab_link_id;

@@ -1,9 +1,7 @@
 /** A cycle of any directed graph, by igraph. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /**
  * Finds a shortest of the cycles through the smallest vertex that lies on one. The same for the same edges in any

@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** Edges of a graph whose vertices are numbers. Zeroed: none. */
 typedef struct fab_edges {

@@ -1,7 +1,7 @@
 /** Folders with a file for each box, and the boxes that names of files tell. */
 #pragma once
 
-#include "fab/status.h"
+#include "fab/base.h"
 
 #define FAB_FOLDER_DEPTH 12 /**< of folders within folders */
 

@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 #define FAB_NETWORK_NONE UINT32_MAX
 
@@ -164,6 +162,9 @@ typedef struct fab_network_format {
 /** The first that recognises a file reads it; ended by an entry without a name. A new one: a file read_NAME.c and a row
  * in network_formats.c. */
 extern const fab_network_format *const fab_network_formats[];
+
+/** The format that recognises a file that begins so, which ends with a NUL; NULL: none does. */
+FAB_STATUS fab_network_recognise(const char *head, const fab_network_format **out, fab_error *err);
 
 /**
  * Names boxes by GUID, as a file has them: 0x2c5eab0300b87b40 "leaf-3", a line each.

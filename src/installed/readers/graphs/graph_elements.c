@@ -1,11 +1,7 @@
 #include "graph_elements.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <strings.h>
 
 typedef fab_graph_reader reader;

@@ -2,8 +2,6 @@
  * read by their titles, as in GraphML. Places and colours are passed over. Source: gexf.net, GEXF 1.2 and 1.3. */
 #include "graph_elements.h"
 
-#include <string.h>
-
 /* What elements of the class that is at hand are called in front of their keys: "node 0". */
 static fab_status gexf_key(const fab_xml_stream *at, const char *class, const char *id, char to[FAB_GRAPH_ID],
                            fab_error *err) {

@@ -2,8 +2,6 @@
  * scale-up domains, which are groups here. Source: graphml.graphdrawing.org, primer. */
 #include "graph_elements.h"
 
-#include <string.h>
-
 typedef fab_graph_reader reader;
 
 /* --- tags --------------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,5 @@
 #include "network_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Data rates of a lane. InfiniBand Architecture Specification 1.4, volume 2; FDR10: NVIDIA. */
 static const struct {
     const char *name;

@@ -4,8 +4,6 @@
  * Lines of another form, such as prompts and warnings, are passed over. Source: rdma-core 44, iblinkinfo.c. */
 #include "network_internal.h"
 
-#include "fab/memory.h"
-
 #define N_LIDS     65536
 #define N_LABEL    256
 #define MOST_PORTS 254

@@ -2,8 +2,6 @@
  * that is down has one description and no other end. Source: ibnetdiscover(8), dump_ports. */
 #include "network_internal.h"
 
-#include <string.h>
-
 typedef struct side {
     fab_network_kind kind;
     fab_token kind_text, guid;

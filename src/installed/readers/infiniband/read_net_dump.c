@@ -4,10 +4,6 @@
  * dump of ibdiagnet 2.9 in the documentation of NVIDIA's UFM SDK. */
 #include "network_internal.h"
 
-#include "fab/memory.h"
-
-#include <inttypes.h>
-
 #define COLUMNS 13
 #define NAME    256
 

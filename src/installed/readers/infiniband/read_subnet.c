@@ -2,10 +2,6 @@
  * hexadecimal. Source: OpenSM 3.3.23, osm_dump.c. */
 #include "network_internal.h"
 
-#include "fab/status.h"
-
-#include <string.h>
-
 #define AGGREGATION_NODE UINT64_C(0xcf09) /* device of the SHARP engine inside a switch */
 #define MOST_PORTS       254
 

@@ -1,9 +1,7 @@
 /** JSON [RFC 8259] as a flat array of values, read by Jansson. Strict: one value, no comments, no key twice. */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 #define FAB_JSON_NONE UINT32_MAX
 

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 #define FAB_NO_LINK        UINT32_MAX
 #define FAB_DEADLOCK_SHOWN 8

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** In which order a stage takes its operations. */
 typedef enum fab_pipeline_order {

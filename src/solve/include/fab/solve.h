@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 /** A variable: lower <= x <= upper. -INFINITY and INFINITY mean no bound. */
 typedef struct fab_column {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "fab/outcome.h"
-#include "fab/status.h"
+#include "fab/base.h"
 
 /** Something that fails in the scenarios of a plan; `failed.component` is its index. */
 typedef struct fab_store_component {

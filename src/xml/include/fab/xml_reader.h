@@ -5,9 +5,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
-
-#include <stdint.h>
+#include "fab/base.h"
 
 #define FAB_XML_MAX_BYTES      ((size_t)16 << 20)
 #define FAB_XML_MAX_DEPTH      64

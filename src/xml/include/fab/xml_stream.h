@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "fab/status.h"
+#include "fab/base.h"
 
 #define FAB_XML_STREAM_TEXT ((size_t)1 << 20) /**< bytes of character data of one element */
 

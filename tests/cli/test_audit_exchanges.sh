@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Hosts that were exchanged by hand, in a real fabric and in built ones with names as racks give them: each exchange is one
+# finding of the hosts that it was made of, what else is wrong is told as before, and no wrong place is told for sure.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# plant FILE BASE HOST...: each of the hosts stands where the next one belongs, the last where the first does
+cat >plant.py <<'END'
+import json, re, subprocess, sys
+program, base, out = sys.argv[1:4]
+text = open(base).read()
+
+
+def audit(text):
+    open(out, "w").write(text)
+    report = subprocess.run([program, "audit", out, "--json", "--quiet"], capture_output=True, text=True, check=True)
+    return json.loads(report.stdout)["audit"]["findings"]
+
+
+def key(finding):
+    return tuple(finding.get(k) for k in ("finding", "node", "port", "other_node", "other_port"))
+
+
+def moved(text, hosts):
+    """A host stands where another belongs, if it has the cables of that: names change places, cables stay."""
+    to = dict(zip(hosts[1:] + hosts[:1], hosts))
+    return re.sub("|".join(r"(?<![\w-])%s(?= )" % h for h in hosts), lambda m: to[m[0]], text)
+
+
+known = {key(f) for f in audit(text)}
+n = 0
+for line in sys.stdin:
+    hosts, _, lost = line.partition(" without ")
+    hosts, lost = hosts.split(), lost.strip()
+    changed = moved(text, hosts)
+    changed = "".join(l for l in changed.splitlines(True) if not lost or not l.startswith(lost + ","))
+    found = [f for f in audit(changed) if key(f) not in known]
+    told = [f for f in found if f["finding"] == "swapped-hosts"]
+    others = [(f["finding"], f["node"]) for f in found if f["finding"] != "swapped-hosts"]
+    first = min(range(len(hosts)), key=lambda i: hosts[i])
+    good = len(told) == 1 and told[0]["confidence"] > 0.9 and others == ([("missing-port", lost.split()[0])] if lost else [])
+    if good and len(hosts) == 2:
+        good = {told[0]["node"], told[0]["other_node"]} == set(hosts)
+    elif good:  # who stands where
+        good = all(f"{a} where {b} belongs" in told[0]["what"] for a, b in zip(hosts, hosts[1:] + hosts[:1]))
+    if not good:
+        print(line.strip(), found)
+    n += 1
+if n == 0:
+    print("no cases")
+END
+check() { # check BASE: cases on stdin
+  python3 plant.py "$program" "$1" changed."${1##*.}" >out 2>&1 || fail "$1: $(<out)"
+  [[ ! -s out ]] || fail "$1: $(head -c 2000 out)"
+}
+
+# --- a real fabric, with 26 cables, a leaf and six adapters where they do not belong: first and last of their leaf, far and near, of
+# three adapters and of four, with adapters that were on each other's rail or port before; rings of three and four
+if [[ -z ${FABRISCOPE_SAMPLES-} ]]; then
+  echo "FABRISCOPE_SAMPLES is unset: the real fabric is skipped" >&2
+else
+  sed 's/  */ /g' "$FABRISCOPE_SAMPLES/ibnetdiscover/topograph-dgx-ndr.out" >real.out
+  check real.out <<'END'
+a07-p1-dgx-03-c01 b08-p1-dgx-08-c10
+a07-p1-dgx-03-c17 b06-p1-dgx-06-c07
+a06-p1-dgx-02-c01 b05-p1-dgx-05-c18
+a06-p1-dgx-02-c16 b05-p1-dgx-05-c17
+a07-p1-dgx-03-c18 a08-p1-dgx-04-c01
+a06-p1-dgx-02-c18 a07-p1-dgx-03-c01
+b07-p1-dgx-07-c18 b08-p1-dgx-08-c04
+b05-p1-dgx-05-c01 b06-p1-dgx-06-c02
+a08-p1-dgx-04-c17 b07-p1-dgx-07-c01
+b06-p1-dgx-06-c08 a08-p1-dgx-04-c09
+a05-p1-dgx-01-c04 a05-p1-dgx-01-c17
+b05-p1-dgx-05-c04 b05-p1-dgx-05-c05
+a06-p1-dgx-02-c02 a08-p1-dgx-04-c08 b07-p1-dgx-07-c12
+b05-p1-dgx-05-c18 b06-p1-dgx-06-c15 a07-p1-dgx-03-c01
+a07-p1-dgx-03-c02 a08-p1-dgx-04-c01 b05-p1-dgx-05-c17 b08-p1-dgx-08-c18
+END
+fi
+
+# --- racks of one leaf group, with letters that differ from hall to hall; a cable lost beside the exchange
+racks() { # racks DESIGN SERVERS-OF-A-RACK: its cables, servers named by rack
+  "$program" build "$1" --format cables --quiet | awk -v n="$2" '
+    match($0, /^server-[0-9]+/) { k = substr($0, 8, RLENGTH - 7)
+      $0 = sprintf("%s%02d-gpu%d%s", int(k / n) % 2 ? "b" : "a", k / n + 1, k % n + 1, substr($0, RLENGTH + 1)) }
+    { print }'
+}
+racks rail-spine:gpus=512,radix=32 16 >racks.csv
+check racks.csv <<'END'
+a01-gpu1 b02-gpu16
+a01-gpu16 a03-gpu1
+b02-gpu1 b04-gpu9
+b02-gpu7 a03-gpu8 without b02-gpu7 HCA-3
+a01-gpu1 b02-gpu1 a03-gpu16
+END
+racks clos:gpus=256,radix=32,gpus-per-server=1 16 >racks.csv
+check racks.csv <<'END'
+a01-gpu1 b02-gpu16
+a05-gpu8 b12-gpu1
+a15-gpu16 b16-gpu1 b02-gpu5
+END
+
+# --- where names say no more than that a host belongs on one of two leaves, both are named, and neither for sure
+"$program" build rail-spine:gpus=1024,radix=32 --format cables --quiet | grep -vE '^server-(3|6|8|10|11|21|33|34|56|70|78|82|88|106|115|124|125) ' >holes.csv
+sed -E 's/^server-122 /@ /; s/^server-16 /server-122 /; s/^server-54 /server-16 /; s/^@ /server-54 /' holes.csv >ring.csv
+"$program" audit ring.csv --json --quiet >audit.json
+python3 - 2>err <<'END' || fail "a ring of hosts in one row of names: $(<err)"
+import json, re
+home = {}
+for line in open("holes.csv"):
+    adapter, _, leaf = line.split(",")[:3]
+    home[adapter] = leaf
+found = [f for f in json.load(open("audit.json"))["audit"]["findings"] if f["finding"] == "wrong-leaf"]
+either = [f for f in found if f["confidence"] < 0.6]
+assert either and all(home[f["node"]] in re.findall(r"leaf-\d+", f["work"]) for f in found), found
+assert all(len(re.findall(r"leaf-\d+", f["work"])) == 2 for f in either), either
+END
+exit $((failures > 0))

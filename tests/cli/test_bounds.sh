@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Bounds of random matrices: no engine is below what is printed as one, and the factors of a collision are the same in
+# every line.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python3 - "$program" <<'PYTHON' || fail "bounds of random matrices"
+import json, random, re, subprocess, sys
+ENGINES = ["optimal", "adaptive", "adaptive,granularity=flow", "ecmp", "ecmp,qp=16", "spray", "dmodk", "pinned", "updn"]
+DESIGNS = [("rail-spine:gpus=64,radix=16,taper=2", 64), ("clos:gpus=64,radix=16,tiers=3,taper=2/2", 64), ("clos:gpus=24,radix=16,taper=3", 24),
+           ("fat-tree:k=4", 16), ("rail-only:gpus=32,radix=16", 32)]
+UNIT = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+seen = {"least": 0, "sooner": 0, "factors": 0}
+
+def size(kind):
+    return {"equal": 10**7, "unequal": draw.randint(1, 1000) * 10000, "zeros": draw.choice([0, 10**6, 10**8])}[kind]
+
+def routed(design, engines, *more):
+    found = subprocess.run([sys.argv[1], "route", design, "--traffic", "file:random.csv", "--json", "--quiet", *more] + [w for e in engines for w in ("--engine", e)], capture_output=True, text=True)
+    assert found.returncode == 0, (design, engines, found.stderr)
+    return json.loads(found.stdout)
+
+def check(r, design):
+    if not r["phases"]:
+        return
+    phase, verdict = r["phases"][0], r["verdict"]
+    times = [e["time_s"] if not isinstance(e["time_s"], dict) else e["time_s"]["mean"] for e in phase["engines"] if "time_s" in e]
+    for e in phase["engines"]:
+        transfer = e.get("transfer_s", 0)
+        assert not isinstance(transfer, float) or transfer >= phase.get("least_time_s", 0) * (1 - 1e-9), (design, e["engine"])
+        if "utilisation_bound" in phase and phase.get("fabric_flows") and not e["engine"].startswith("updn"):
+            factor = e["max_collision_factor"]
+            assert (factor if isinstance(factor, float | int) else factor["mean"]) >= phase["utilisation_bound"] * (1 - 1e-9) or phase["utilisation_bound"] <= 1, (design, e["engine"])
+    assert not times or verdict.get("least_s", 0) <= min(times) * (1 + 1e-9), (design, verdict, times)
+    said = re.search(r"no routing takes less than ([\d.]+) (\w+)", verdict["bound_by"])
+    if said:
+        least = float(said[1]) * UNIT[said[2]]
+        assert least <= min(times) * (1 + 1e-3), (design, said[0], times)
+        seen["least"] += 1
+    if phase["engines"][0]["engine"].startswith("optimal") and len(times) > 1 and times[0] > 0:
+        seen["sooner"] += min(times) < times[0] * (1 - 1e-4)
+        assert "least load of the fullest link, which no switch routes by" in verdict["bound_by"], verdict["bound_by"]
+    # taper and hash of one draw: as the worst link of the engine that is judged has them
+    first = re.match(r"(taper|hash collisions|unequal trunks) x([\d.]+) \((taper|hash collisions|unequal trunks) x([\d.]+)\)", verdict["bound_by"])
+    best = phase["engines"][verdict["best_engine"]] if first else None
+    if first and "hot_links" in best:
+        hot = best["hot_links"][0]
+        names = {first[1]: first[2], first[3]: first[4]}
+        assert {"taper": f"{hot['taper_factor']:.2f}", "hash collisions": f"{hot['hash_factor']:.2f}"} == names, (names, hot)
+        assert f"= taper {names['taper']} x hash {names['hash collisions']}" in verdict["collisions"], verdict
+        seen["factors"] += 1
+
+def matrix(n, flows, kind):
+    with open("random.csv", "w") as out:
+        print("src,dst,bytes", file=out)
+        for _ in range(flows):
+            print(*draw.sample(range(n), 2), size(kind), sep=",", file=out)
+
+for seed in range(3):
+    draw = random.Random(seed)
+    for design, n in DESIGNS:
+        for kind in ("equal", "unequal", "zeros"):
+            matrix(n, draw.choice([1, n, 2 * n]), kind)
+            engines = [e for e in ENGINES if not (design.startswith("fat-tree") and e == "pinned")]
+            check(routed(design, ENGINES[:1] + draw.sample(engines[1:], 3), "--bound"), design)
+            check(routed(design, [draw.choice(engines[3:5])]), design)
+draw = random.Random(2)
+matrix(128, 600, "unequal")
+check(routed("clos:gpus=128,radix=16,tiers=3,taper=2/2", ["optimal", "adaptive", "ecmp,qp=16"]), "three tiers")
+# An adaptive switch may be done before the split whose fullest link is the least full: a bound of loads is none of times.
+assert seen["least"] > 20 and seen["sooner"] > 0 and seen["factors"] > 2, seen
+PYTHON
+exit $((failures > 0))
