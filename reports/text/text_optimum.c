@@ -1,9 +1,10 @@
 /* Text report: the cheapest design of a catalog, its rivals, and why they lost. */
 #include "text_sections.h"
 
-#define MAX_FRONT_ROWS    20
-#define MUCH_BY_PLACEMENT 0.05   /* that an iteration takes longer */
-#define LEVEL             0.0005 /* half of what a digit after the point tells of a percentage */
+#include "fab/verdict.h"
+
+#define MAX_FRONT_ROWS 20
+#define LEVEL          0.0005 /* half of what a digit after the point tells of a percentage */
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
@@ -295,7 +296,7 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s.",
                    o->tokens.job, fab_show_price(page, usd), fab_show_time(page, o->winner.iteration_s),
                    fab_text_routing(page, o->tokens.engine));
-    if (o->tokens.random_s > o->winner.iteration_s * (1 + MUCH_BY_PLACEMENT)) {
+    if (o->tokens.random_s > o->winner.iteration_s * (1 + FAB_VERDICT_PLAN)) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "Its taper of %.3g:1 rests on ranks in order: with --job placement=random an iteration takes "
                        "%s, %s; --max-taper 1:1 does without.",

@@ -291,7 +291,8 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
         cr_expect(j == 0 || is->causes[j].share <= is->causes[j - 1].share);
         const double less = is->causes[0].impact * sums[0] - is->causes[j].impact * sums[j];
         const double apart = hypot(is->causes[0].ci95 * sums[0], is->causes[j].ci95 * sums[j]);
-        const double below = j == 0 ? INFINITY : is->causes[j - 1].impact * sums[j - 1] - is->causes[j].impact * sums[j];
+        const double below =
+            j == 0 ? INFINITY : is->causes[j - 1].impact * sums[j - 1] - is->causes[j].impact * sums[j];
         const double chance = j == 0 ? 0 : hypot(is->causes[j - 1].ci95 * sums[j - 1], is->causes[j].ci95 * sums[j]);
         cr_expect(is->causes[j].is_even ? below <= chance * (1 + 1e-9) : below > chance * (1 - 1e-9), "case %zu: %s",
                   which, is->causes[j].name);

@@ -64,25 +64,6 @@ static const char *study_show_span(fab_page *page, double span_s) {
 
 /* --- how bad ------------------------------------------------------------------------------------------------------ */
 
-/* What most of the time goes to that failures take: ", 80 % of it by slower iterations". */
-static const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    const bool shares_batch = s->model.shrinks && s->model.keeps_batch && strcmp(v->policy, "shrink") == 0;
-    const struct {
-        const char *name;
-        double ratio;
-    } PARTS[] = {{shares_batch ? "slower iterations (whole microbatches on fewer replicas)" : "slower iterations",
-                  v->slow_ratio},
-                 {"restarts", v->restart_ratio},
-                 {"work done again", v->redo_ratio},
-                 {"waiting for repairs", v->wait_ratio},
-                 {"writing checkpoints", v->write_ratio}};
-    size_t most = 0;
-    for (size_t i = 1; i < FAB_N_OF(PARTS); i++) {
-        most = PARTS[i].ratio > PARTS[most].ratio ? i : most;
-    }
-    return fab_show(page, ", %.0f %% of it by %s", 100 * PARTS[most].ratio / (1 - v->goodput.mean), PARTS[most].name);
-}
-
 static void study_say_goodput(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     fab_page_say(page,
                  "In %s the job does %s of the work that it would do without failures, on average; 99 %% of the "
@@ -262,10 +243,7 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
     }
     if (s->plan_keys[0] != '\0') {
         fab_page_say(page, " It runs by --job %s%s.", s->plan_keys,
-                     s->n_variants == s->n_policies ? ""
-                                                    : ": one plan for all engines, where sizes are open the fastest; "
-                                                      "under one --engine alone it is that of which failures leave "
-                                                      "most");
+                     s->n_variants > s->n_policies ? STUDY_ONE_PLAN : "");
     }
     if (s->n_seeds > 1 && s->span_s > 0) {
         fab_page_say(page, " Histories are dealt to %s of paths.", fab_show_counted(page, s->n_seeds, "seed", "seeds"));

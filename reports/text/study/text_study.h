@@ -14,6 +14,14 @@ const char *study_show_percent(fab_page *page, double ratio);
 typedef const char *study_show(fab_page *page, double figure);
 study_show *study_figure(const fab_study_summary *s);
 
+/** By which rule sizes that are open were chosen, where there are several engines. */
+#define STUDY_ONE_PLAN                                                                                                 \
+    ": one plan for all engines, where sizes are open the fastest; under one --engine alone it is that of which "      \
+    "failures leave most"
+
+/** What most of the time goes to that failures take: ", 80 % of it by slower iterations". */
+const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v);
+
 /** Causes of histories, kinds of components, components and links by impact, scenarios that stand out, ways into the
  * network. */
 void study_put_causes(fab_page *page, const fab_study_summary *s);

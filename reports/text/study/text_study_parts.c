@@ -19,6 +19,24 @@ static const char *no_impact(const fab_study_summary *s) {
                    : "Not told apart: the draw of the paths decides which loss costs most.";
 }
 
+const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
+    const bool shares_batch = s->model.shrinks && s->model.keeps_batch && strcmp(v->policy, "shrink") == 0;
+    const struct {
+        const char *name;
+        double ratio;
+    } PARTS[] = {{shares_batch ? "slower iterations (whole microbatches on fewer replicas)" : "slower iterations",
+                  v->slow_ratio},
+                 {"restarts", v->restart_ratio},
+                 {"work done again", v->redo_ratio},
+                 {"waiting for repairs", v->wait_ratio},
+                 {"writing checkpoints", v->write_ratio}};
+    size_t most = 0;
+    for (size_t i = 1; i < FAB_N_OF(PARTS); i++) {
+        most = PARTS[i].ratio > PARTS[most].ratio ? i : most;
+    }
+    return fab_show(page, ", %.0f %% of it by %s", 100 * PARTS[most].ratio / (1 - v->goodput.mean), PARTS[most].name);
+}
+
 /* --- what has the highest impact ---------------------------------------------------------------------------------- */
 
 /* What a component's impact means: "the job stops", "x1.31", "12 % is lost". */

@@ -76,8 +76,8 @@ FAB_STATUS fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_er
  * Beside what the search found: a plan that is faster in the memory that memory-headroom keeps free (`tight`), and
  * where the job takes all servers because nobody said otherwise: on up to four servers fewer, where a prime factor of
  * its GPUs is in no usual size on up to three smaller numbers, and with the batch that gains there, the one with the
- * most tokens per second (`fewer`), if it is more than a twentieth better. All servers with that batch count a
- * twentieth more.
+ * most tokens per second (`fewer`), if it is more than a hundredth better, and than seeds leave open. All servers with
+ * that batch count a twentieth more.
  * @param[in,out] plans  What the search found for all.
  */
 FAB_STATUS fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err);
