@@ -122,7 +122,7 @@ for preset in $(some $("$program" list presets --json | python3 -c "import json,
 done
 
 # A number of GPUs near by for which the network costs much less is told where the price is; of one that divides nothing is.
-"$program" run rail-spine:gpus=1048 --traffic pattern:ring --engine dmodk --quiet | tr -s ' \n' ' ' >out
+"$program" build rail-spine:gpus=1048 --quiet | tr -s ' \n' ' ' >out
 grep -E '1,024 GPUs, 24 fewer, take 19 switches fewer: \$[0-9.]+M less in all, 18 % less per GPU\.' out >/dev/null || fail "1,024 GPUs beside 1,048: $(<out)"
 "$program" cost clos:gpus=1024 --quiet --json | grep near_size >/dev/null && fail "1,024 GPUs have a better size"
 
