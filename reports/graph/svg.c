@@ -460,7 +460,7 @@ static void find_common(const fab_graph_view *view, fab_svg *svg) {
         const uint32_t level = fab_graph_view_level(view, id);
         fab_graph_view_node(view, id, &node);
         if (first[level][0] == '\0') {
-            (void)snprintf(first[level], sizeof first[level], "%s", node.name);
+            FAB_FORMAT(first[level], "%s", node.name);
             svg->common[level][0] = svg->common[level][1] = strlen(node.name);
         } else {
             fab_svg_narrow(first[level], node.name, svg->common[level]);

@@ -150,7 +150,7 @@ void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class
         name += first;
         n -= first + last;
     }
-    (void)snprintf(text, sizeof text, "%.*s", (int)n, name);
+    FAB_FORMAT(text, "%.*s", (int)n, name);
     for (size_t kept = n; kept > 3 && fab_svg_text_width(class, text) > room;) {
         kept--;
         size_t head = kept > 5 ? kept / 4 : 0;
@@ -161,7 +161,7 @@ void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class
         }
         const size_t word = tail + strcspn(name + tail, "-.:_/ ");
         tail = head == 0 && is_letter(name[tail - 1]) && word + 1 < n ? word + 1 : tail; /* no rest of a word */
-        (void)snprintf(text, sizeof text, "%.*s\xE2\x80\xA6%.*s", (int)head, name, (int)(n - tail), name + tail);
+        FAB_FORMAT(text, "%.*s\xE2\x80\xA6%.*s", (int)head, name, (int)(n - tail), name + tail);
     }
     fab_svg_text(w, x, y, class, "middle", room, text);
 }

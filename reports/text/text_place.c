@@ -58,8 +58,8 @@ static void place_put_search(fab_page *page, const fab_place_search *s, bool is_
     if (!place_differs(s)) {
         char tried[64] = "placements do not differ: all";
         if (!s->is_proven) {
-            (void)snprintf(tried, sizeof tried, "none of %s differs: all",
-                           fab_show_counted(page, s->n_tried, "placement tried", "placements tried"));
+            FAB_FORMAT(tried, "none of %s differs: all",
+                       fab_show_counted(page, s->n_tried, "placement tried", "placements tried"));
         }
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s %s take %s%s.", label, tried,
                        fab_show_time(page, s->best.time_s), s->check_seeds > 0 ? " under the first seed" : "");

@@ -298,19 +298,14 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     size_t n = (size_t)argc;
     out->words = argv;
     out->n_words = n;
-    const char **room = NULL; /* each of the eleven lists holds at most every word */
-    FAB_PASS(FAB_NEW(room, 11 * n + 11, err));
-    out->operands.items = room;
-    out->overrides.items = room + n;
-    out->jobs.items = room + 2 * n;
-    out->engines.items = room + 3 * n;
-    out->weak_parts.items = room + 4 * n;
-    out->exports.items = room + 5 * n;
-    out->failed_parts.items = room + 6 * n;
-    out->policies.items = room + 7 * n;
-    out->before.items = room + 8 * n;
-    out->after.items = room + 9 * n;
-    out->counters.items = room + 10 * n;
+    cli_list *const lists[] = {&out->operands,   &out->overrides, &out->jobs,         &out->engines,
+                               &out->weak_parts, &out->exports,   &out->failed_parts, &out->policies,
+                               &out->before,     &out->after,     &out->counters};
+    const char **room = NULL; /* each list holds at most every word */
+    FAB_PASS(FAB_NEW(room, FAB_N_OF(lists) * (n + 1), err));
+    for (size_t i = 0; i < FAB_N_OF(lists); i++) {
+        lists[i]->items = room + i * n;
+    }
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];

@@ -129,7 +129,7 @@ static fab_status open_point(const fab_sweep_request *r, size_t i, const shared_
         status = fab_design_take_job(shared->from, design, inner);
     }
     if (status == FAB_OK && shared->prices[0] != '\0') {
-        (void)snprintf(design->prices, sizeof design->prices, "%.191s", shared->prices);
+        FAB_FORMAT(design->prices, "%.191s", shared->prices);
     }
     if (status == FAB_OK && shared->model != NULL && trains(design) && !names_model(design)) {
         status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
@@ -426,7 +426,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     FAB_REFUSE_IF(sweep->n_built == 0, err, first.code, first.where, "%s", first.text);
     fab_sweep_rank(sweep);
     if (request->scenarios != NULL) {
-        (void)snprintf(sweep->scenarios, sizeof sweep->scenarios, "%s", request->scenarios);
+        FAB_FORMAT(sweep->scenarios, "%s", request->scenarios);
         for (size_t i = 0; i < n; i++) {
             const char *policy = sweep->points[i].policy;
             if (policy[0] != '\0' && strstr(sweep->policy, policy) == NULL) {

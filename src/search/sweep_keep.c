@@ -53,15 +53,14 @@ fab_status fab_sweep_keep_error(fab_status status, const fab_error *error, fab_s
         return status;
     }
     point->over_limit = status == FAB_ELIMIT;
-    (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
-                   error->text);
+    FAB_FORMAT(point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "", error->text);
     return FAB_OK;
 }
 
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)fab_imported_gaps(&f->spec, out->assumed, sizeof out->assumed);
-    (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
-    (void)snprintf(out->family, sizeof out->family, "%s", f->family);
+    FAB_FORMAT(out->digest, "%s", f->digest);
+    FAB_FORMAT(out->family, "%s", f->family);
     out->counts = f->counts;
     out->domain = f->spec.domain;
     for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
@@ -88,8 +87,8 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
 
 static fab_status keep_phase(const fab_phase_result *phase, bool is_asked, fab_sweep_phase *out, fab_error *err) {
     FAB_PASS(FAB_NEW(out->times, phase->n_engines, err));
-    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
-    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
+    FAB_FORMAT(out->name, "%s", phase->name);
+    FAB_FORMAT(out->collective, "%s", phase->collective);
     out->flows = phase->flows;
     out->fabric_flows = phase->fabric_flows;
     out->bytes = phase->bytes;
@@ -114,7 +113,7 @@ static fab_status keep_algorithms(const fab_result *result, size_t n_engines, fa
     FAB_PASS(n < 2 ? FAB_OK : FAB_NEW(out->algorithms, n, err));
     for (size_t a = 0; n > 1 && a < n; a++) {
         fab_sweep_algorithm *kept = &out->algorithms[out->n_algorithms++];
-        (void)snprintf(kept->name, sizeof kept->name, "%s", runs[a].name);
+        FAB_FORMAT(kept->name, "%s", runs[a].name);
         FAB_PASS(FAB_NEW(kept->times, n_engines, err));
         for (size_t e = 0; e < n_engines; e++) {
             kept->times[e] = fab_algorithm_time_of(result, &runs[a], e);
@@ -129,7 +128,7 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
     FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
         const fab_engine_result *r = &phase->engines[e];
         bool follows = !phase->alternative || phase->run == result->phases[0].run;
-        (void)snprintf(out->label, sizeof out->label, "%s", r->label);
+        FAB_FORMAT(out->label, "%s", r->label);
         out->has_phases = out->has_phases && r->has_time && follows;
         out->is_drawn = out->is_drawn || (r->seeded && phase->fabric_flows > 0);
         out->n_seeds = r->n_seeds > out->n_seeds ? r->n_seeds : out->n_seeds;
@@ -165,7 +164,7 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
 fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engines, fab_sweep_point *out,
                           fab_error *err) {
     keep_fabric(&result->fabrics[0], out);
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s", result->traffic);
+    FAB_FORMAT(out->traffic, "%s", result->traffic);
     FAB_PASS(FAB_NEW(out->phases, result->n_phases, err));
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
@@ -282,8 +281,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         out->tp = traffic->job.kind == FAB_JOB_TRAINING ? traffic->job.tp : 0;
         out->gpu_hour_usd = traffic->job.gpu_hour_usd;
         bool is_listed = fabs(traffic->job.gpu_hour_usd - traffic->job.accelerator.hour_usd) < 1e-9;
-        (void)snprintf(out->gpu_hour_source, sizeof out->gpu_hour_source, "%s",
-                       is_listed ? traffic->job.accelerator.price_source : "job.gpu-hour-usd");
+        FAB_FORMAT(out->gpu_hour_source, "%s", is_listed ? traffic->job.accelerator.price_source : "job.gpu-hour-usd");
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
@@ -307,7 +305,7 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
     if (out->other_jobs == 0) {
         return FAB_OK;
     }
-    (void)snprintf(out->job, sizeof out->job, "%s", what->design->jobs[0].id);
+    FAB_FORMAT(out->job, "%s", what->design->jobs[0].id);
     fab_status status = strcmp(what->traffic, "job") == 0 ? fab_contend(replay, result, 0, &all, &why) : FAB_OK;
     for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
         out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
@@ -357,7 +355,7 @@ fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_de
     if (found.is_short) {
         return FAB_OK;
     }
-    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[found.policy]);
+    FAB_FORMAT(out->policy, "%s", fab_policies[found.policy]);
     for (size_t e = 0; e < out->n_engines; e++) {
         out->engines[e].has_goodput = found.taken[e].mean > 0;
         out->engines[e].goodput = found.taken[e];

@@ -70,7 +70,7 @@ static void keep_choice(const fab_plans *plans, const fab_design *chosen, fab_sw
         engine->plan_is_proven = plans->is_proven;
         kept->fewer = plans->fewer;
     }
-    (void)snprintf(engine->collective_note, sizeof engine->collective_note, "%s", chosen->collective_note);
+    FAB_FORMAT(engine->collective_note, "%s", chosen->collective_note);
 }
 
 /* Seeds that nobody asked for may take no memory that one does not. */
@@ -264,7 +264,7 @@ static fab_status evaluate_part(const fab_sweep_request *request, const fab_desi
         return FAB_OK;
     }
     out->point.engines[0].n_plans_tried = request->scenarios != NULL;
-    (void)snprintf(out->model, sizeof out->model, "%s", plans->model);
+    FAB_FORMAT(out->model, "%s", plans->model);
     FAB_PASS(fab_plan_list_add(&out->tried, &plans->plans[0].plan, NULL, err));
     for (size_t i = 1; request->scenarios != NULL && i < plans->n_plans_listed; i++) {
         FAB_PASS(try_plan(request, design, value, &plans->plans[i].plan, out, NULL, err));

@@ -192,7 +192,7 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
         FAB_FORMAT(out->label, "%s", b->phases[0].engines[e].label);
     }
     if (a->n_phases > 0 && strcmp(a->phases[0].engines[e].label, out->label) != 0) {
-        (void)snprintf(out->before_label, sizeof out->before_label, "%s", a->phases[0].engines[e].label);
+        FAB_FORMAT(out->before_label, "%s", a->phases[0].engines[e].label);
     }
     out->iterates = e < a->n_iterations && e < b->n_iterations;
     out->before_s = diff_time_of(a, e);

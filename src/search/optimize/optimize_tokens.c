@@ -75,7 +75,7 @@ fab_plan_request tokens_plan_request(token_search *t, const fab_fabric *fabric, 
 static void note_refusal(token_search *t, const fab_error *why) {
     fab_token_search *o = &t->out->tokens;
     if (o->refused_note[0] == '\0') {
-        (void)snprintf(o->refused_note, sizeof o->refused_note, "%.250s", why->text);
+        FAB_FORMAT(o->refused_note, "%.250s", why->text);
     }
 }
 
@@ -102,9 +102,8 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
     out->iteration_s = plans->lower_bound_s;
     out->tokens_per_iteration = (double)plans->batch * (double)plans->seq;
     out->share = (double)plans->gpus / (double)t->s->request->gpus;
-    (void)snprintf(o->engine, sizeof o->engine, "%s", plans->engine);
-    (void)snprintf(o->job, sizeof o->job, "%s on %" PRIu64 " GPUs, batch %" PRIu64, plans->model, plans->gpus,
-                   plans->batch);
+    FAB_FORMAT(o->engine, "%s", plans->engine);
+    FAB_FORMAT(o->job, "%s on %" PRIu64 " GPUs, batch %" PRIu64, plans->model, plans->gpus, plans->batch);
     if (plans->batch_unrounded > 0) {
         char reason[FAB_BATCH_REASON];
         fab_append(o->job, sizeof o->job, " (%s)",
@@ -418,12 +417,12 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     list_families(&t);
     out->tokens.most_replays = s->request->most_replays;
     if (s->request->scenarios != NULL) {
-        (void)snprintf(out->tokens.scenarios, sizeof out->tokens.scenarios, "%s", s->request->scenarios);
-        (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[t.best[0]->policy]);
+        FAB_FORMAT(out->tokens.scenarios, "%s", s->request->scenarios);
+        FAB_FORMAT(out->tokens.policy, "%s", fab_policies[t.best[0]->policy]);
     }
     out->tokens.plan = t.best[0]->plan;
     memcpy(out->tokens.sold_unlike, t.best[0]->floor->sold_unlike, sizeof out->tokens.sold_unlike);
-    (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
+    FAB_FORMAT(out->tokens.options, "%s", s->request->replay_options);
     for (size_t i = 0; i < t.n_best; i++) {
         fab_optimum_point *p = i == 0 ? &out->winner : &out->runners_up[i - 1];
         const char *family = t.best[i]->structure->family;

@@ -99,7 +99,7 @@ void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *be
         point->goodput_ci95 = best->goodput.taken[0].ci95;
         point->kept = best->goodput.taken_parts[0];
         r->policy = best->goodput.policy;
-        (void)snprintf(point->policy, sizeof point->policy, "%s", fab_policies[r->policy]);
+        FAB_FORMAT(point->policy, "%s", fab_policies[r->policy]);
     }
     point->owned_usd = r->candidate->owned_usd;
     point->usd_per_1e9_tokens = best->usd;
