@@ -372,9 +372,7 @@ static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_ho
     FAB_PASS(FAB_NEW(dag->reach, (size_t)dag->n_blocks * dag->n_leaves, err));
     FAB_PASS(FAB_NEW(dag->block_run, (size_t)dag->n_blocks + 1, err));
     FAB_PASS(FAB_GROW(dag->run, dag->run_capacity, 1, err));
-    for (uint32_t d = 0; d < dag->n_leaves; d++) {
-        dag->leaf[d] = next_hops->leaf_node[d] - dag->base;
-    }
+    FAB_FILL(dag->leaf, dag->n_leaves, next_hops->leaf_node[fab_at] - dag->base);
     FAB_PASS(FAB_NEW_ALL(dag->n_groups, err, c.first_head, c.list_of, c.run_of, c.stamp));
     FAB_PASS(FAB_NEW_ALL(dag->n_switches, err, c.near, c.far));
     FAB_PASS(FAB_NEW(c.of_chunk, count_chunks(next_hops), err));

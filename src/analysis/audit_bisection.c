@@ -65,9 +65,7 @@ static fab_status halve_as(const fab_structure *plan, const halves *planned, con
                            const fab_audit *audit, halves *out, bool *out_any, fab_error *err) {
     *out_any = false;
     FAB_OWNED_NEW(placed, names, (size_t)plan->n_servers + 1, err);
-    for (uint32_t i = 0; i < plan->n_servers; i++) {
-        names[i] = (placed){plan->server_name[i], planned->of[i]};
-    }
+    FAB_FILL(names, plan->n_servers, (placed){plan->server_name[fab_at], planned->of[fab_at]});
     qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t i = 0; i < in->n_servers; i++) {
         const char *name = planned_name(in, i, audit);

@@ -85,9 +85,7 @@ static uint64_t draws_of(const run *c, size_t engine) {
 }
 
 static void to_floats(const double *values, size_t n, float *out) {
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (float)values[i];
-    }
+    FAB_FILL(out, n, (float)values[fab_at]);
 }
 
 static fab_status prepare_phase(void *argument, size_t phase, FAB_UNUSED size_t worker, fab_error *err) {
@@ -370,13 +368,9 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     r->seeded = r->seeded && (c->traffic->depends_on_seed || !fab_is_estimated(router, p));
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
-    for (size_t i = 0; i < r->n_seeds; i++) {
-        values[i] = s[i].transfer_s + r->latency_s;
-    }
+    FAB_FILL(values, r->n_seeds, s[fab_at].transfer_s + r->latency_s);
     fab_stat_of(values, r->n_seeds, &r->time_s);
-    for (size_t i = 0; i < r->n_seeds; i++) {
-        values[i] = s[i].least_s > 0 ? fmax(s[i].transfer_s / s[i].least_s, 1) : 1;
-    }
+    FAB_FILL(values, r->n_seeds, s[fab_at].least_s > 0 ? fmax(s[fab_at].transfer_s / s[fab_at].least_s, 1) : 1);
     fab_stat_of(values, r->n_seeds, &r->lower_bound_ratio);
     if (is_whole_collective(c->traffic, phase)) {
         gather_bandwidths(p, s, values, r);

@@ -63,9 +63,7 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     FAB_FORMAT(out->family, "%s", f->family);
     out->counts = f->counts;
     out->domain = f->spec.domain;
-    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
-        out->taper[t] = f->spec.tier[t].taper;
-    }
+    FAB_FILL(out->taper, FAB_MAX_TIERS, f->spec.tier[fab_at].taper);
     out->bisection_bps = f->bisection_bps;
     out->bisection_ratio = f->bisection_ratio;
     out->total_usd = f->cost.total_usd;
@@ -115,9 +113,7 @@ static fab_status keep_algorithms(const fab_result *result, size_t n_engines, fa
         fab_sweep_algorithm *kept = &out->algorithms[out->n_algorithms++];
         FAB_FORMAT(kept->name, "%s", runs[a].name);
         FAB_PASS(FAB_NEW(kept->times, n_engines, err));
-        for (size_t e = 0; e < n_engines; e++) {
-            kept->times[e] = fab_algorithm_time_of(result, &runs[a], e);
-        }
+        FAB_FILL(kept->times, n_engines, fab_algorithm_time_of(result, &runs[a], fab_at));
     }
     return FAB_OK;
 }

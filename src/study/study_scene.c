@@ -267,9 +267,7 @@ static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, f
 static fab_status describe_healthy(const study_scene *scene, fab_plan *plan, fab_error *err) {
     const size_t n = plan->n_variants;
     FAB_OWNED_NEW(fab_outcome, rows, (scene->n_draws + 1) * n, err);
-    for (size_t i = 0; i < scene->n_draws * n; i++) {
-        rows[i] = fab_assessment_healthy(scene->assessments[i / n], (uint32_t)(i % n));
-    }
+    FAB_FILL(rows, scene->n_draws * n, fab_assessment_healthy(scene->assessments[fab_at / n], (uint32_t)(fab_at % n)));
     fab_assessment_mean(scene->assessments, rows, scene->n_draws, 1, &rows[scene->n_draws * n]);
     for (size_t v = 0; v < n; v++) {
         plan->variants[v].healthy = rows[scene->n_draws * n + v];

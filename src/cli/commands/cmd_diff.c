@@ -118,9 +118,7 @@ static fab_status take_state(side *s, const char *option, const char *text, size
 }
 
 static void copy_list(const cli_list *from, const char **room, cli_list *to) {
-    for (size_t i = 0; i < from->n; i++) {
-        room[i] = from->items[i];
-    }
+    FAB_FILL(room, from->n, from->items[fab_at]);
     to->items = room;
     to->n = from->n;
 }

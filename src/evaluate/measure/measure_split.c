@@ -46,9 +46,7 @@ static fab_status effective_bisection(const fab_engine_run *run, const fab_split
     FAB_OWNED_NEW(double, count, f->n_links, err);
     FAB_OWNED_NEW(double, amount, s->demand->n_pairs, err);
     FAB_OWNED_NEW(double, worst, s->demand->n_pairs, err);
-    for (uint32_t i = 0; i < s->demand->n_pairs; i++) {
-        amount[i] = (double)s->demand->parts[i] / s->demand->n_parts;
-    }
+    FAB_FILL(amount, s->demand->n_pairs, (double)s->demand->parts[fab_at] / s->demand->n_parts);
     FAB_PASS(fab_split_load(dag, split, s->demand, amount, count, err));
     for (uint64_t flow = 0; flow < s->phase->n_flows; flow++) {
         fab_flow about = fab_phase_flow(s->phase, flow);

@@ -174,9 +174,7 @@ static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
 }
 
 static fab_status csv_read_header(reader *r, fab_error *err) {
-    for (int i = 0; i < N_KNOWN; i++) {
-        r->at[i] = -1;
-    }
+    FAB_FILL(r->at, N_KNOWN, -1);
     if (!fab_text_next(r->in)) {
         FAB_PASS(fab_text_end(r->in, err));
         r->in->line = r->in->line > 0 ? r->in->line : 1;

@@ -146,9 +146,7 @@ static fab_status advise_compare(const advisor *a, const advise_outcome *before,
                                  fab_advice_gain *out, fab_error *err) {
     double *differences = NULL;
     FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
-    for (uint64_t s = 0; s < a->n_seeds; s++) {
-        differences[s] = before->draws[s].transfer_s - after->draws[s].transfer_s;
-    }
+    FAB_FILL(differences, a->n_seeds, before->draws[fab_at].transfer_s - after->draws[fab_at].transfer_s);
     fab_stat stat;
     fab_stat_of(differences, a->n_seeds, &stat);
     free(differences);

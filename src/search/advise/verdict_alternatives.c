@@ -23,9 +23,7 @@ typedef struct alternatives {
 } alternatives;
 
 static void take_means(alternatives *t) {
-    for (size_t p = 0; p < t->result->n_phases; p++) {
-        t->transfer_s[p] = t->result->phases[p].engines[t->verdict->engine].transfer_s.mean;
-    }
+    FAB_FILL(t->transfer_s, t->result->n_phases, t->result->phases[fab_at].engines[t->verdict->engine].transfer_s.mean);
 }
 
 /* Of an iteration with these transfers, of a batch that is served, or of the phases one after the other. `paces`: NULL,

@@ -230,9 +230,7 @@ static fab_status time_without(search *s, uint32_t set, double *out_s, fab_error
             return FAB_OK;
         }
     }
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        s->undone[i] = has(set, i);
-    }
+    FAB_FILL(s->undone, d->out->n_changes, has(set, fab_at));
     *out_s = isnan(engine_of(d)->after_s) ? INFINITY : engine_of(d)->after_s;
     FAB_PASS(set != 0 ? diff_time_without(d, s->undone, out_s, err) : FAB_OK);
     if (s->n_known < MOST_TESTS) {

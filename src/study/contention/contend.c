@@ -241,9 +241,7 @@ fab_status contend_iterate_at(const contender *c, size_t job, size_t phase, size
         return FAB_OK;
     }
     FAB_OWNED_NEW(double, transfer_s, alone->n_phases, err);
-    for (size_t p = 0; p < alone->n_phases; p++) {
-        transfer_s[p] = alone->phases[p].engines[engine].transfer_s.mean;
-    }
+    FAB_FILL(transfer_s, alone->n_phases, alone->phases[fab_at].engines[engine].transfer_s.mean);
     transfer_s[phase] = phase_s - alone->phases[phase].engines[engine].latency_s;
     FAB_PASS(
         fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));

@@ -381,9 +381,7 @@ static fab_status prove(exact *x, fab_error *err) {
 /* All lost servers nowhere. */
 static fab_status lift_all(exact *x, relocate_score *out, fab_error *err) {
     FAB_OWNED_NEW(relocate_change, changes, x->n_lost, err);
-    for (uint32_t i = 0; i < x->n_lost; i++) {
-        changes[i] = (relocate_change){x->s->r->lost[i], FAB_NONE};
-    }
+    FAB_FILL(changes, x->n_lost, (relocate_change){x->s->r->lost[fab_at], FAB_NONE});
     return relocate_eval_set(x->s->e, changes, x->n_lost, out, err);
 }
 

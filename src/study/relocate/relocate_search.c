@@ -49,9 +49,7 @@ static void search_keep(relocate_search *s) {
 fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err) {
     const fab_relocator *r = s->r;
     FAB_OWNED_NEW(relocate_change, changes, r->n_lost, err);
-    for (uint32_t i = 0; i < r->n_lost; i++) {
-        changes[i] = (relocate_change){r->lost[i], to[i]};
-    }
+    FAB_FILL(changes, r->n_lost, (relocate_change){r->lost[fab_at], to[fab_at]});
     s->n_tried++;
     FAB_PASS(relocate_eval_set(s->e, changes, r->n_lost, &s->score, err));
     search_keep(s);

@@ -47,9 +47,7 @@ typedef struct weighted {
 static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
                                      fab_error *err) {
     FAB_OWNED_NEW(weighted, list, t->n_values, err);
-    for (size_t i = 0; i < t->n_values; i++) {
-        list[i] = (weighted){t->value[i], t->weight[i]};
-    }
+    FAB_FILL(list, t->n_values, (weighted){t->value[fab_at], t->weight[fab_at]});
     qsort(list, t->n_values, sizeof *list, fab_order_double);
     for (size_t k = 0; k < n_q; k++) {
         const double rank = fmax(ceil(q[k] * (double)t->n - 1e-9), 1);
