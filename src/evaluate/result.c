@@ -30,22 +30,9 @@ void fab_result_release(fab_result *result) {
     FAB_FREE_EACH_OF(fab_schedule_free, result->iterations, result->n_iterations, .schedule);
     FAB_FREE_EACH(free, result->warnings, result->n_warnings);
     free((void *)result->warnings);
-    free(result->see);
-    result->see = NULL;
-    result->warnings = NULL;
-    result->n_warnings = 0;
-    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->serving, result->ranking, result->paces);
-    result->serving = NULL;
-    result->n_serving = 0;
-    result->ranking = NULL;
-    result->n_ranking = 0;
-    result->paces = NULL;
-    result->iterations = NULL;
-    result->n_iterations = 0;
-    result->phases = NULL;
-    result->fabrics = NULL;
-    result->growth = NULL;
-    result->n_growth = 0;
+    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->serving, result->ranking, result->paces,
+                 result->see);
+    *result = (fab_result){0};
 }
 
 void fab_result_release_rest(fab_result *result) {
