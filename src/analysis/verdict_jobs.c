@@ -54,7 +54,7 @@ static void bound_of_rival(const fab_contention *c, const fab_contention_engine 
         }
     } else if (job->n_tried > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "; no single job: without any one of %" PRIu32 " it takes as long%s",
-                   job->n_tried, e->n_seeds > 1 ? ", as far as the seeds tell" : "");
+                   job->n_tried, e->n_seeds > 1 && !(job->expected_s > 0) ? ", as far as the seeds tell" : "");
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "; to whom was not tried: that takes a replay without each of the others");
     }
