@@ -15,6 +15,7 @@ static const fab_field CHANGES[] = {
     FIELD(before, "In the first state.", FILLED),
     FIELD(after, "In the second state.", FILLED),
     FIELD(is_cause, "Makes the difference, with the others so marked or each by itself; without them it is gone."),
+    FIELD(is_uncertain, "Seems to be part of it, but pairs of seeds do not tell that it makes anything.", FILLED),
 };
 static const fab_fields CHANGE = TABLE("change", CHANGES, DIFFERENCES);
 
@@ -75,8 +76,9 @@ static const fab_field ENGINES[] = {
              "Tokens of an iteration in the first state over those in the second, where batches differ; else 1."),
     FIGURE_OF(
         interval_s, ci95_s, "s",
-        "Over several seeds, half widths of the 95 % intervals of both means, added; no cause is sought within it.",
-        FILLED),
+        "Over several seeds, half width of the 95 % interval of the difference, seed by seed; of reports those of both "
+        "means, added. No cause is sought within it.",
+        FILLED, .source = "0126-chance-by-pairs.md"),
     FIELD(is_draw,
           "Whether what differs hangs on one draw of a hash or of random choices: another may differ otherwise."),
     FIELD_OF(draws, n_draws, "Draws that the times are means of. Links are of the first.", FILLED),

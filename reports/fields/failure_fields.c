@@ -319,15 +319,19 @@ static const fab_field MEETINGS[] = {
     TEXT_BY(job, meeting_job, "Name of the job."),
     TEXT_BY(phase, meeting_phase, "Its phase that contends."),
     FIELD(shared_links, "Network links that carry this job and another."),
-    FIELD_OF(left_out, n_tried, "Other jobs that were left out in turn, those that stay standing where they stand.",
+    FIELD_OF(left_out, n_tried,
+             "Other jobs that were left out in turn, those that stay standing where they stand; with expected_s those "
+             "whose part of it is known.",
              FILLED),
     TEXT_BY(loses_most_to, meeting_rival,
             "Of these the one without which the job takes least; missing where it takes as long "
             "without any, as far as the seeds tell.",
             IF(has_rival)),
     FIELD_OF(rivals_even, n_rivals_even, "Others without which it takes as little.", IF(has_rival)),
-    FIGURE(without_s, "s", "What the job takes without loses_most_to: its iteration, else its phase.", IF(has_rival),
-           .formula = "the same of a design without that job"),
+    FIGURE(without_s, "s",
+           "What the job takes without loses_most_to: its iteration, by chance where there is expected_s, else its "
+           "phase.",
+           IF(has_rival), .formula = "the same of a design without that job"),
     FIELD_OF(meets_on, rival_link,
              "The link that both use and that the job's bytes leave last, jobs taking turns; first seed.",
              IF(has_rival)),

@@ -452,17 +452,16 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 /* What leaves it open who is faster, and how much more of it would tell as little as the model is exact. */
-static const char *answer_chance(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
-    const fab_sweep_engine *of[] = {&x->best->engines[e], &x->worst->engines[e]};
-    const bool has_histories = s->scenarios[0] != '\0';
-    const uint64_t n = has_histories ? 1 : of[of[1]->is_drawn]->n_seeds;
-    const double chance = fab_sweep_chance(of[1], of[0]);
-    const uint64_t needed = fab_stat_needed(n, FAB_EVEN_RATIO, chance);
-    const char *more = has_histories ? " (about %" PRIu64 " times as many leave %.0f %%: --seeds, more histories)"
-                                     : " (about --seeds %" PRIu64 " leave %.0f %%)";
+static const char *answer_chance(fab_page *page, bool has_histories, const fab_sweep_engine *a,
+                                 const fab_sweep_engine *b) {
+    const uint64_t n = has_histories ? 1 : (b->is_drawn ? b : a)->n_seeds;
+    const double chance = fab_sweep_chance(b, a);
+    const uint64_t needed = fab_stat_needed(n, FAB_EVEN_RATIO, chance); /* of 1 % */
+    const char *more = has_histories ? " (about %" PRIu64 " times as many leave 1 %%: --seeds, more histories)"
+                                     : " (about --seeds %" PRIu64 " leave 1 %%)";
     return fab_show(page, "the %.2g %% that %s leave open%s", 100 * chance,
                     has_histories ? "these seeds and histories" : fab_show_counted(page, n, "seed", "seeds"),
-                    needed > n ? fab_show(page, more, needed, 100 * FAB_EVEN_RATIO) : "");
+                    needed > n ? fab_show(page, more, needed) : "");
 }
 
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
@@ -479,7 +478,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         fab_page_say(page, "%s take the same, %s", all, fab_text_speed(page, fast));
     } else if (x.n_even + 1 == x.n) {
         fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than %s", all, fab_text_speed(page, fast),
-                     100 * (margin - 1), answer_chance(page, s, &x, e));
+                     100 * (margin - 1), answer_chance(page, s->scenarios[0] != '\0', fast, &x.worst->engines[e]));
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
                      answer_even(page, s, &x, e), fab_text_speed(page, fast), answer_point(page, s, x.worst), margin,

@@ -78,7 +78,7 @@ static void contention_put_meeting(fab_table *table, fab_page *page, const fab_c
     if (m->has_rival) {
         fab_table_set(table, 8, FAB_INK_PLAIN, m->n_rivals_even > 0 ? "%s +%" PRIu32 : "%s",
                       name_in_column(page, c->jobs[m->rival].id), m->n_rivals_even);
-    } else if (factor > FAB_FULL_LOAD) {
+    } else if (fab_contended_longer(m) > FAB_FULL_LOAD) {
         fab_table_set(table, 8, FAB_INK_DIM, m->n_tried > 0 ? "none" : "-");
     }
     if (remedy < c->n_remedies) {
@@ -299,8 +299,9 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
                              "every two network phases meet; "
                            : "of it: how much longer the phase takes; ");
     fab_page_say(page,
-                 "loses to: without which job, the others staying, it takes least, and without how many as little; "
+                 "loses to%s: without which job, the others staying, it takes least, and without how many as little; "
                  "none: as long without any one; -: not tried; to do: the easiest that helps it most%s, done for all",
+                 by_chance ? ", by chance where that is known" : "",
                  c->n_remedies > 0 && c->remedies[0].by_chance ? " where phases meet by chance" : "");
     fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }

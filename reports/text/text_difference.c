@@ -53,21 +53,26 @@ static void put_cables(fab_page *page, const fab_difference *d) {
 static void put_changes(fab_page *page, const fab_difference *d) {
     uint64_t n_cables[2] = {0}; /* others; causes, which others do not hide */
     uint64_t n_more = d->n_left_out;
-    bool has_cause = false;
+    bool is_marked[2] = {false, false}; /* as a cause, as an uncertain one */
     if (d->n_changes == 0) {
         return;
     }
     fab_text_heading(page, "WHAT CHANGED", NULL);
     put_cables(page, d);
     FAB_EACH(const fab_change, c, d->changes, d->n_changes) {
-        has_cause = has_cause || c->is_cause;
+        is_marked[0] = is_marked[0] || c->is_cause;
+        is_marked[1] = is_marked[1] || c->is_uncertain;
         if (c->kind == FAB_CHANGE_CABLE && n_cables[c->is_cause]++ >= CABLES_SHOWN) {
             n_more++;
             continue;
         }
         bool is_gone = c->after[0] == '\0' && strcmp(c->what, c->before) == 0;
         bool is_new = c->before[0] == '\0' && strcmp(c->what, c->after) == 0;
-        fab_page_say(page, "%s %s %s", c->is_cause ? "*" : "-", fab_change_kinds[c->kind], c->what);
+        fab_page_say(page, "%s %s %s",
+                     c->is_cause       ? "*"
+                     : c->is_uncertain ? "?"
+                                       : "-",
+                     fab_change_kinds[c->kind], c->what);
         if (is_gone || is_new) {
             fab_page_say(page, " is %s", is_gone ? "gone" : "new");
         } else {
@@ -85,8 +90,9 @@ static void put_changes(fab_page *page, const fab_difference *d) {
     if (n_more > 0) {
         fab_page_line(page, FAB_INK_DIM, "  and %s more", fab_show_count(page, n_more));
     }
-    if (has_cause) {
-        fab_text_note(page, "*: the cause; -: what differs besides");
+    if (is_marked[0] || is_marked[1]) {
+        fab_text_notef(page, "%s%s-: what differs besides", is_marked[0] ? "*: the cause; " : "",
+                       is_marked[1] ? "?: may be part of it, not told apart by these seeds; " : "");
     }
 }
 

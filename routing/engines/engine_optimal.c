@@ -56,7 +56,8 @@ static const fab_engine_option OPTIONS[] = {
 
 const fab_engine fab_engine_optimal = {
     .name = "optimal",
-    .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound of loads, not of "
+    .summary = "the split of this very traffic over minimal paths whose fullest link is the least full: a bound of "
+               "loads, not of "
                "times",
     .options = OPTIONS,
     .on_loss = FAB_LOSS_RECONVERGE,

@@ -220,8 +220,9 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
                    out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : keep_routing(r, v),
-                   verdict_seconds(FAB_ROOM, most_s), is_of_plan(r, v) ? " under this plan" : "");
+        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s",
+                   out[0] != '\0' ? "" : keep_routing(r, v), verdict_seconds(FAB_ROOM, most_s),
+                   is_of_plan(r, v) ? " under this plan" : "");
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0) {
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);

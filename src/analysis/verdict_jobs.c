@@ -43,9 +43,9 @@ size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_
 static void bound_of_rival(const fab_contention *c, const fab_contention_engine *e, const fab_contended_phase *job,
                            char *out) {
     if (job->has_rival) {
-        fab_append(out, FAB_VERDICT_TEXT, "; without %s %s %s, %s less", c->jobs[job->rival].id,
-                   job->expected_s > 0 ? "that is" : "it takes", verdict_seconds(FAB_ROOM, job->without_s),
-                   verdict_seconds(FAB_ROOM, fab_contended_s(job, true) - job->without_s));
+        fab_append(out, FAB_VERDICT_TEXT, "; without %s it takes %s, %s less", c->jobs[job->rival].id,
+                   verdict_seconds(FAB_ROOM, job->without_s),
+                   verdict_seconds(FAB_ROOM, fab_contended_now_s(job) - job->without_s));
         if (job->n_rivals_even > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
         }
@@ -54,11 +54,11 @@ static void bound_of_rival(const fab_contention *c, const fab_contention_engine 
         }
     } else if (job->n_tried > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "; no single job: without any one of %" PRIu32 " it takes as long%s",
-                   job->n_tried, e->n_seeds > 1 ? ", as far as the seeds tell" : "");
+                   job->n_tried, e->n_seeds > 1 && !(job->expected_s > 0) ? ", as far as the seeds tell" : "");
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "; to whom was not tried: that takes a replay without each of the others");
     }
-    if (job->n_tried > 0 && job->n_tried + 1 < e->n_contending) {
+    if (job->n_tried > 0 && job->n_tried + 1 < e->n_contending && !(job->expected_s > 0)) {
         fab_append(out, FAB_VERDICT_TEXT, " (tried: the %" PRIu32 " that share its latest links)", job->n_tried);
     }
 }
@@ -79,12 +79,14 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
                    verdict_seconds(FAB_ROOM, now_s), verdict_seconds(FAB_ROOM, alone_s), now_s / alone_s);
         if (job->expected_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT,
-                       ", where phases%s meet by chance; %s, x%.3f, while the longest fall together once",
-                       e->n_iterating < e->n_contending ? " of jobs with iterations" : "",
-                       verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
+            fab_append(out, FAB_VERDICT_TEXT, ", where phases%s meet by chance",
+                       e->n_iterating < e->n_contending ? " of jobs with iterations" : "");
         }
         bound_of_rival(c, e, job, out);
+        if (job->expected_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, "; while the longest fall together once %s, x%.3f",
+                       verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
+        }
         fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
         if (e->has_expected && costly < c->n_jobs) {
             fab_append(out, FAB_VERDICT_TEXT,

@@ -146,7 +146,8 @@ static bool rebuilds(const diff *d, const bool *undone) {
 }
 
 /* The second state with some changes undone; as diff_time(). */
-static fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) {
+static fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_parts *out_parts,
+                                    fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
     fab_design *design = NULL;
@@ -165,7 +166,7 @@ static fab_status diff_time_without(const diff *d, const bool *undone, double *o
     }
     v.design = design;
     v.failed = failed;
-    FAB_TRY(diff_time(d, &v, d->out->worst, out_s, &inner));
+    FAB_TRY(diff_time(d, &v, d->out->worst, out_s, out_parts, &inner));
 done:
     fab_fabric_free(graph);
     FAB_FREE_ALL((void *)failed, design);
@@ -178,7 +179,7 @@ fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double
     FAB_PASS(diff_set_servers(design, servers, n, err));
     const diff_variant v = {
         .design = design, .graph = d->side[1].f, .failed = d->q->after.failed, .n_failed = d->q->after.n_failed};
-    return diff_time(d, &v, d->out->worst, out_s, err);
+    return diff_time(d, &v, d->out->worst, out_s, NULL, err);
 }
 
 /* --- what makes the difference ------------------------------------------------------------------------------------ */
@@ -220,23 +221,33 @@ static uint32_t all_of(const search *s) {
     return (UINT32_C(1) << s->n) - 1;
 }
 
-/* The time of the second state without some changes, each set once. Without all but some it is that of the first state
- * with these. */
-static fab_status time_without(search *s, uint32_t set, double *out_s, fab_error *err) {
+/* The second state without some changes, each set once. Without all but some it is the first state with these. */
+static fab_status know_without(search *s, uint32_t set, diff_known *out, fab_error *err) {
     diff *d = s->d;
-    for (size_t i = 0; i < s->n_known; i++) {
-        if (s->known[i] == set) {
-            *out_s = s->time_s[i];
-            return FAB_OK;
-        }
+    FAB_FIRST(at, s->n_known, s->known[at].set == set);
+    if (at < s->n_known) {
+        *out = s->known[at];
+        return FAB_OK;
     }
+    *out = (diff_known){.set = set, .time_s = engine_of(d)->after_s};
     FAB_FILL(s->undone, d->out->n_changes, has(set, fab_at));
-    *out_s = isnan(engine_of(d)->after_s) ? INFINITY : engine_of(d)->after_s;
-    FAB_PASS(set != 0 ? diff_time_without(d, s->undone, out_s, err) : FAB_OK);
-    if (s->n_known < MOST_TESTS) {
-        s->known[s->n_known] = set;
-        s->time_s[s->n_known++] = *out_s;
+    if (set != 0) {
+        FAB_PASS(diff_time_without(d, s->undone, &out->time_s, &out->parts, err));
+    } else if (isnan(out->time_s)) {
+        out->time_s = INFINITY;
+    } else {
+        FAB_PASS(diff_parts_of(&d->side[1].result, d->out->worst, &out->parts, err));
     }
+    if (s->n_known < MOST_TESTS) {
+        s->known[s->n_known++] = *out;
+    }
+    return FAB_OK;
+}
+
+static fab_status time_without(search *s, uint32_t set, double *out_s, fab_error *err) {
+    diff_known found;
+    FAB_PASS(know_without(s, set, &found, err));
+    *out_s = found.time_s;
     return FAB_OK;
 }
 
@@ -322,9 +333,38 @@ static fab_status add_hidden(search *s, fab_error *err) {
     }
     s->is_found = diff_returns(s->d, s->last_s);
     s->hidden = s->is_found ? s->hidden : 0;
-    s->d->out->is_verified = s->is_found && !engine_of(s->d)->is_draw;
-    for (size_t i = 0; i < s->d->out->n_changes; i++) {
-        s->d->out->changes[i].is_cause = s->is_found && has(s->cause | s->equals | s->hidden, i);
+    return FAB_OK;
+}
+
+/* Whether two times differ, and by no more than seeds make, pair by pair. */
+static bool is_chance(const diff_known *a, const diff_known *b) {
+    const double apart = fabs(a->time_s / b->time_s - 1);
+    return apart > DIFF_SAME && apart <= fab_pairs_ci95(&a->parts, NULL, &b->parts, NULL);
+}
+
+/* Of a cause each part has to be told apart, made in the first state or undone in the second; what makes nothing in
+ * both, since others do as much, is no chance. */
+static fab_status mark_cause(search *s, fab_error *err) {
+    const diff *d = s->d;
+    diff_known before = {.time_s = engine_of(d)->before_s};
+    diff_known after;
+    diff_known alone;
+    diff_known undone;
+    FAB_PASS(diff_parts_of(&d->side[0].result, d->out->worst, &before.parts, err));
+    FAB_PASS(know_without(s, 0, &after, err));
+    for (size_t i = 0; i < s->n && s->is_found; i++) {
+        const uint32_t one = UINT32_C(1) << i;
+        FAB_PASS(know_without(s, all_of(s) ^ one, &alone, err));
+        FAB_PASS(know_without(s, one, &undone, err));
+        const bool is_told = (fabs(alone.time_s / before.time_s - 1) > DIFF_SAME && !is_chance(&alone, &before)) ||
+                             (fabs(undone.time_s / after.time_s - 1) > DIFF_SAME && !is_chance(&undone, &after));
+        s->uncertain |= !is_told && (is_chance(&alone, &before) || is_chance(&undone, &after)) ? one : 0;
+    }
+    s->uncertain &= s->cause | s->equals | s->hidden;
+    d->out->is_verified = s->is_found && !engine_of(d)->is_draw && s->uncertain == 0;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        d->out->changes[i].is_uncertain = has(s->uncertain, i);
+        d->out->changes[i].is_cause = s->is_found && has((s->cause | s->equals | s->hidden) & ~s->uncertain, i);
     }
     return FAB_OK;
 }
@@ -347,6 +387,7 @@ fab_status diff_find_cause(diff *d, fab_error *err) {
     FAB_PASS(s.returns ? find_set(&s, err) : FAB_OK);
     FAB_PASS(s.cause != 0 ? find_equals(&s, err) : FAB_OK);
     FAB_PASS(s.cause != 0 ? add_hidden(&s, err) : FAB_OK);
+    FAB_PASS(s.cause != 0 ? mark_cause(&s, err) : FAB_OK);
     s.cause = !s.is_whole && s.cause == all_of(&s) ? 0 : s.cause;
     return diff_say_cause(&s, err);
 }

@@ -83,8 +83,12 @@ FAB_STATUS diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, f
 void diff_side_release(diff_side *side);
 /* Seconds of an iteration, else of all phases; NAN: not known. */
 double diff_time_of(const fab_result *result, size_t engine);
-/* The time of a variant under an engine; NAN where it is refused, infinite where the job stops. */
-FAB_STATUS diff_time(const diff *d, const diff_variant *variant, size_t engine, double *out_s, fab_error *err);
+/* The time of a variant under an engine; NAN where it is refused, infinite where the job stops. out_parts: seed by
+ * seed, n = 0 where nothing is drawn or that is not known; or NULL. */
+FAB_STATUS diff_time(const diff *d, const diff_variant *variant, size_t engine, double *out_s, fab_parts *out_parts,
+                     fab_error *err);
+/* The parts of the time of a side that has one. */
+FAB_STATUS diff_parts_of(const fab_result *result, size_t engine, fab_parts *out, fab_error *err);
 /* The design with its first job on hosts by name. */
 FAB_STATUS diff_place_hosts(const fab_diff_state *state, fab_design *design, fab_error *err);
 /* Puts the first job on servers [n]. FAB_EINPUT: the list is too long to be written. */

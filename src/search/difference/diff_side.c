@@ -36,6 +36,27 @@ double diff_time_of(const fab_result *result, size_t engine) {
     return sum_s;
 }
 
+fab_status diff_parts_of(const fab_result *result, size_t engine, fab_parts *out, fab_error *err) {
+    FAB_OWNED_NEW(double, sum_s, result->n_seeds + 1, err);
+    *out = (fab_parts){.n = 0};
+    if (engine < result->n_iterations) {
+        *out = result->iterations[engine].seeds.parts;
+        return FAB_OK;
+    }
+    FAB_EACH(const fab_phase_result, phase, result->phases, result->n_phases) {
+        const fab_engine_result *r = &phase->engines[engine];
+        const bool adds = !phase->alternative || phase->run == result->phases[0].run;
+        for (uint64_t i = 0; adds && i < result->n_seeds; i++) {
+            const bool is_drawn = r->draws != NULL && r->n_seeds == result->n_seeds;
+            sum_s[i] += is_drawn ? r->draws[i].transfer_s + r->latency_s : r->time_s.mean;
+        }
+    }
+    if (result->n_seeds > 1 && sum_s[0] > 0) {
+        fab_parts_of(sum_s, result->n_seeds, out);
+    }
+    return FAB_OK;
+}
+
 /* --- what has failed ---------------------------------------------------------------------------------------------- */
 
 static fab_status read_failed(const diff_variant *v, diff_side *s, fab_error *err) {
@@ -134,9 +155,12 @@ static fab_status hurt_draw(diff_side *s, uint64_t draw, size_t engine, size_t p
 }
 
 /* Transfers of every draw to the figures of a phase. `transfer_s` is of its first draw, the next `stride` behind it. */
-static void settle_phase(fab_engine_result *r, const double *transfer_s, size_t stride, double *values) {
+static void settle_phase(fab_engine_result *r, const double *transfer_s, size_t stride, bool iterates, double *values) {
     for (uint64_t i = 0; i < r->n_seeds; i++) {
         values[i] = transfer_s[i * stride];
+        if (r->draws != NULL && !iterates) { /* else those of the healthy fabric are still asked for */
+            r->draws[i].transfer_s = values[i];
+        }
     }
     fab_stat_of(values, r->n_seeds, &r->transfer_s);
     for (uint64_t i = 0; i < r->n_seeds; i++) {
@@ -174,6 +198,7 @@ static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s
     for (uint64_t i = 0; i < n; i++) {
         values[i] *= ratio;
     }
+    fab_parts_of(values, n, &it->seeds.parts);
     fab_stat_of(values, n, &it->seeds.time_s);
     it->tokens_per_s *= it->time_s / it->seeds.time_s.mean;
     it->time_s = it->seeds.time_s.mean;
@@ -197,7 +222,7 @@ static fab_status hurt_phases(diff_side *s, double *transfer_s, double *values, 
         for (size_t e = 0; e < s->result.phases[p].n_engines; e++) {
             fab_engine_result *r = &s->result.phases[p].engines[e];
             if (r->has_time) {
-                settle_phase(r, &transfer_s[e * n_seeds * n_phases + p], n_phases, values);
+                settle_phase(r, &transfer_s[e * n_seeds * n_phases + p], n_phases, s->result.n_iterations > 0, values);
             }
         }
     }
@@ -266,7 +291,7 @@ static fab_status side_replay(const diff *d, bool wants_loads, diff_side *s, fab
                          .n_seeds = d->n_seeds,
                          .n_threads = d->q->n_threads,
                          .rates = true,
-                         .keep_draws = s->has_mask && d->n_seeds > 1,
+                         .keep_draws = d->n_seeds > 1,
                          .keep_loads = wants_loads};
     s->result.n_seeds = d->n_seeds;
     FAB_PASS(fab_replay_choose_chunks(&replay, &s->result, &s->chunked, &chosen, err));
@@ -285,12 +310,16 @@ fab_status diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, f
     return fab_blame_design(out->design, side_replay(d, wants_loads, out, err), err);
 }
 
-fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double *out_s, fab_error *err) {
+fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double *out_s, fab_parts *out_parts,
+                     fab_error *err) {
     diff_side side = {.f = NULL};
     fab_error inner = {0};
     fab_status status = diff_side_prepare(d, v, engine, &side, &inner);
     status = status == FAB_OK ? diff_side_evaluate(d, false, &side, &inner) : status;
     *out_s = status != FAB_OK ? (double)NAN : side.stopped.length > 0 ? INFINITY : diff_time_of(&side.result, 0);
+    if (out_parts != NULL && isfinite(*out_s)) {
+        status = diff_parts_of(&side.result, 0, out_parts, &inner);
+    }
     diff_side_release(&side);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }

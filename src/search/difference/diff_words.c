@@ -206,9 +206,14 @@ fab_status diff_say_cause(const search *s, fab_error *err) {
     if (!s->is_found) {
         say_no_cause(s, &text);
     } else {
+        const uint32_t all = s->cause | s->equals | s->hidden;
         fab_str_add(&text, engine_of(d)->is_draw ? "Cause in this one draw, not verified (--seeds 20 tells chance from "
                                                    "cause): "
-                                                 : "");
+                           : s->uncertain == 0   ? ""
+                           : (all & ~s->uncertain) == 0
+                               ? "No change is told apart by these seeds; what may be the cause: "
+                               : "Cause in part, since what is marked ? is not told apart by "
+                                 "these seeds: ");
         FAB_PASS(is_mean ? FAB_OK : diff_find_property(d, &property, err));
         if ((s->cause & (s->cause - 1)) != 0) {
             fab_str_add(&text, s->alone != 0 ? "each of these alone: " : "no change alone; together: ");

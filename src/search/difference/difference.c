@@ -178,6 +178,7 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
     fab_diff_engine *out = &d->out->engines[e];
     const fab_result *a = &d->side[0].result;
     const fab_result *b = &d->side[1].result;
+    fab_parts parts[2];
     FAB_PASS(FAB_NEW(out->phases, a->n_phases + b->n_phases + 1, err));
     for (size_t i = 0; i < a->n_phases + b->n_phases; i++) {
         const char *name = i < a->n_phases ? a->phases[i].name : b->phases[i - a->n_phases].name;
@@ -198,7 +199,10 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
     out->before_s = diff_time_of(a, e);
     out->after_s = diff_time_of(b, e);
     out->work_ratio = work_ratio(a, b, e);
-    out->ci95_s = interval_of(a, e) + interval_of(b, e) * out->work_ratio;
+    FAB_PASS(diff_parts_of(a, e, &parts[0], err));
+    FAB_PASS(diff_parts_of(b, e, &parts[1], err));
+    out->ci95_s = parts[0].n > 1 && parts[1].n > 1 ? fab_pairs_ci95(&parts[1], NULL, &parts[0], NULL) * out->before_s
+                                                   : interval_of(a, e) + interval_of(b, e) * out->work_ratio;
     out->ratio = out->before_s > 0  ? out->after_s * out->work_ratio / out->before_s
                  : out->after_s > 0 ? (double)NAN
                                     : 1;

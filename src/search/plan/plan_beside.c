@@ -162,6 +162,13 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
             FAB_PASS(try_beside(&within, plans, err));
         }
     }
+    const uint32_t dividing = plans->batch_given && plans->batch < plans->gpus
+                                  ? fewer_servers(n_all, gpus_per_server, (uint32_t)plans->batch)
+                                  : 0;
+    if (dividing > 0 && dividing != plans->fewer.servers) { /* of which each replica has as many sequences */
+        design->jobs[0].n_servers = dividing;
+        FAB_PASS(try_beside(&within, plans, err));
+    }
     const uint64_t batch = plans->fewer.servers > 0 ? plans->fewer.batch * n_all / plans->fewer.servers : plans->batch;
     if (!plans->batch_given && batch != plans->batch && plans->fewer.batch * n_all == batch * plans->fewer.servers) {
         design->jobs[0].n_servers = 0;

@@ -18,6 +18,7 @@ typedef struct cell {
 
 typedef struct pairs {
     contender *c;
+    contend_reach reach; /* where that is looked at */
     cell *cells;
     size_t n, capacity;
 } pairs;
@@ -104,17 +105,26 @@ static fab_status list_cells(pairs *p, size_t engine, size_t job, size_t other, 
     for (size_t row = 0; row < one->n_rows; row++) {
         FAB_PASS(FAB_GROW(p->cells, p->capacity, p->n + one->n_columns, err));
         for (size_t column = 0; column < one->n_columns; column++) {
-            p->cells[p->n++] = (cell){one, table_of(p->c, engine, other, job), row, column};
+            const cell at = {one, table_of(p->c, engine, other, job), row, column};
+            if (p->reach.bits == NULL || contend_reach_meets(&p->reach, engine, (size_t[]){job, other},
+                                                             (size_t[]){one->phase[row], one->other_phase[column]})) {
+                p->cells[p->n++] = at;
+            } else {
+                at.one->slowdown[row * one->n_columns + column] = 1;
+                at.other->slowdown[column * at.other->n_columns + row] = 1;
+            }
         }
     }
     return FAB_OK;
 }
 
-/** Every phase against every other: fills out->interference. */
-static fab_status contend_interfere(contender *c, fab_error *err) {
+/** Every phase against every other: fills out->interference. `skips`: without those that share no link, whose factors
+ * are 1 but for rounding. */
+static fab_status contend_interfere(contender *c, bool skips, fab_error *err) {
     fab_contention *out = c->out;
     pairs p = {.c = c};
-    FAB_OWNS_MEMBERS(p.cells);
+    FAB_OWNS_MEMBERS(p.cells, p.reach.bits);
+    FAB_PASS(skips ? contend_reach_find(c, &p.reach, err) : FAB_OK);
     size_t n = out->n_engines * out->n_jobs * (out->n_jobs - 1);
     FAB_PASS(FAB_NEW(out->interference, n, err));
     out->n_interference = n;
@@ -409,10 +419,11 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, unsigned
     FAB_TRY(contend_phases(&m, err));
     FAB_TRY(contend_iterate(&c, err));
     const bool expects = (further & (FAB_CONTEND_CHANCE | FAB_CONTEND_RIVALS)) && contend_can_expect(&c);
-    FAB_TRY(expects || (further & FAB_CONTEND_PAIRS) ? contend_interfere(&c, err) : FAB_OK);
+    const bool shows = (further & FAB_CONTEND_PAIRS) != 0;
+    FAB_TRY(expects || shows ? contend_interfere(&c, !shows, err) : FAB_OK);
     FAB_TRY(expects ? contend_expect(&c, err) : FAB_OK);
     FAB_TRY(further & FAB_CONTEND_RIVALS ? contend_rivals(&m, err) : FAB_OK);
-    if (!(further & FAB_CONTEND_PAIRS)) {
+    if (!shows) {
         release_pairs(c.out);
     }
     *out = c.out;

@@ -4,6 +4,7 @@
 
 #include "fab/design.h"
 #include "fab/parallel.h"
+#include "fab/verdict.h"
 
 #define SAME 1e-9 /* factors this close to 1 are 1 */
 
@@ -63,6 +64,25 @@ bool contend_can_expect(contender *c) {
     return any;
 }
 
+/* Of a job whose loss by chance is known: to whom most of it goes, and what it takes without that one. */
+static void find_rival_by_chance(const contender *c, size_t engine, size_t job) {
+    fab_contended_phase *out = &c->out->engines[engine].jobs[job];
+    const size_t n = c->out->n_jobs - 1;
+    const fab_interference *to = &c->out->interference[(engine * c->out->n_jobs + job) * n]; /* by other job */
+    const double little_s = FAB_VERDICT_LITTLE * out->expected_s;
+    const fab_interference *most = to;
+    FAB_EACH(const fab_interference, t, to, n) {
+        out->n_tried += c->out->engines[engine].jobs[t->other].has_iteration;
+        most = t->lost_s > most->lost_s ? t : most;
+    }
+    out->has_rival = most->lost_s > little_s;
+    out->rival = most->other;
+    out->without_s = out->expected_s - most->lost_s;
+    FAB_EACH(const fab_interference, t, to, n) {
+        out->n_rivals_even += out->has_rival && t != most && most->lost_s - t->lost_s <= little_s;
+    }
+}
+
 fab_status contend_expect(contender *c, fab_error *err) {
     FAB_PASS(fab_parallel_for(c->out->n_interference, c->base->n_threads, lose, c, err));
     for (size_t e = 0; e < c->out->n_engines; e++) {
@@ -81,6 +101,9 @@ fab_status contend_expect(contender *c, fab_error *err) {
                 t->engine == e && expected_s > 0 ? c->out->jobs[t->job].n_gpus * t->lost_s / expected_s : 0;
         }
         for (size_t job = 0; job < c->out->n_jobs; job++) {
+            if (engine->jobs[job].expected_s > 0) {
+                find_rival_by_chance(c, e, job);
+            }
             gpus += fab_contended_counts(engine, job) ? c->out->jobs[job].n_gpus : 0;
             engine->expected_lost_ratio += engine->jobs[job].costs_gpus;
         }

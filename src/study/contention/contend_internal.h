@@ -74,6 +74,18 @@ FAB_STATUS contend_rivals(contended *m, fab_error *err);
 FAB_STATUS contend_iterate_at(const contender *c, size_t job, size_t phase, size_t engine, double phase_s,
                               double *out_s, fab_error *err);
 
+/** The links that every network phase of every job uses alone. Zero: not looked at, everything meets. */
+typedef struct contend_reach {
+    const contender *c;
+    size_t n_phases, n_words;
+    uint64_t *bits; /**< shape [engines][jobs][n_phases][n_words]; owned */
+} contend_reach;
+
+FAB_STATUS contend_reach_find(const contender *c, contend_reach *out, fab_error *err);
+
+/** Whether two phases of two jobs share a link, or may: where paths depend on the other flows. */
+bool contend_reach_meets(const contend_reach *reach, size_t engine, const size_t job[2], const size_t phase[2]);
+
 /** Whether pairs of phases are few enough, and several jobs have a clock, under any engine: marks these. After
  * contend_iterate(). */
 bool contend_can_expect(contender *c);

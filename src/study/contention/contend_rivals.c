@@ -1,4 +1,5 @@
-/* Who costs a job most: the jobs are started again without each of the others in turn, which stand where they stood. */
+/* Who costs a job most where that is not known by chance: the jobs are started again without each of the others in
+ * turn, which stand where they stood. */
 #include "contend_internal.h"
 
 #include "fab/design.h"
@@ -67,11 +68,10 @@ static double without_mean_s(const absences *a, uint32_t job, size_t left_out, d
 }
 
 /* The absence that gives a job back most, and how many give back as much. values: [n_seeds]. */
-static fab_status find_rival(const absences *a, uint32_t i, double *values, fab_error *err) {
+static fab_status find_rival(const absences *a, uint32_t i, fab_contended_phase *out, double *values, fab_error *err) {
     const contended *m = a->m;
     const contender *c = m->c;
     const uint32_t job = m->member[i];
-    fab_contended_phase *out = &c->out->engines[a->engine].jobs[job];
     const double now_s = fab_contended_s(out, true);
     const double latency_s = contend_alone(c, job, c->out->jobs[job].phase_index, a->engine)->latency_s;
     size_t best = a->n;
@@ -95,11 +95,17 @@ static fab_status find_rival(const absences *a, uint32_t i, double *values, fab_
         out->n_rivals_even +=
             k != best && a->out[k] != i && !(clearly_later_s(a, i, best, k, FAB_VERDICT_LITTLE * now_s, values) > 0);
     }
-    const contend_meeting *at = &m->meetings[(a->engine * m->n + i) * m->n + a->out[best]];
-    if (at->passed_s > 0) {
-        (void)fab_link_name(c->what->fabric, at->link, out->rival_link);
-    }
     return FAB_OK;
+}
+
+/* Where the phases that contend share a link, the one that the job's bytes leave last. */
+static void name_link(const absences *a, uint32_t i, fab_contended_phase *out) {
+    const contended *m = a->m;
+    FAB_FIRST(k, m->n, m->member[k] == out->rival);
+    const contend_meeting *at = &m->meetings[(a->engine * m->n + i) * m->n + k];
+    if (at->passed_s > 0) {
+        (void)fab_link_name(m->c->what->fabric, at->link, out->rival_link);
+    }
 }
 
 /* The jobs that the target meets where its bytes leave last, those with most bytes there first. */
@@ -124,9 +130,15 @@ static void choose_absences(absences *a, uint32_t most) {
     }
 }
 
-/* How many replays are affordable: all, else those that tell most about the job that loses most. */
+/* How many replays are affordable: all, else those that tell most about the job that loses most; none where all rivals
+ * are known by chance. */
 static void plan_absences(absences *a) {
     const contended *m = a->m;
+    const fab_contention_engine *e = &m->c->out->engines[a->engine];
+    FAB_ALL(is_known, i, m->n, e->jobs[m->member[i]].expected_s > 0);
+    if (is_known) {
+        return;
+    }
     const uint64_t work = m->all.phase.n_flows * a->n_seeds;
     const bool is_fluid = m->c->what->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
     const uint64_t most = is_fluid ? FAB_RIVAL_FLOWS / (work > 0 ? work : 1) : 0;
@@ -137,7 +149,7 @@ static void plan_absences(absences *a) {
         return;
     }
     size_t n_slowed = 0;
-    const size_t worst = fab_contention_most_slowed(m->c->out, &m->c->out->engines[a->engine], &n_slowed);
+    const size_t worst = fab_contention_most_slowed(m->c->out, e, &n_slowed);
     for (a->target = 0; a->target < m->n && m->member[a->target] != worst; a->target++) {
     }
     if (a->target < m->n) {
@@ -153,8 +165,13 @@ static fab_status find_rivals(absences *a, fab_error *err) {
     FAB_OWNED_NEW(double, values, a->n_seeds, err);
     a->without_s = without_s;
     FAB_PASS(fab_parallel_for(a->n, m->c->base->n_threads, leave_out, a, err));
-    for (uint32_t i = 0; i < m->n && a->n > 0; i++) {
-        FAB_PASS(a->target == m->n || a->target == i ? find_rival(a, i, values, err) : FAB_OK);
+    for (uint32_t i = 0; i < m->n; i++) {
+        fab_contended_phase *out = &m->c->out->engines[a->engine].jobs[m->member[i]];
+        const bool is_asked = a->n > 0 && (a->target == m->n || a->target == i);
+        FAB_PASS(is_asked && !(out->expected_s > 0) ? find_rival(a, i, out, values, err) : FAB_OK);
+        if (out->has_rival) {
+            name_link(a, i, out);
+        }
     }
     return FAB_OK;
 }

@@ -173,7 +173,7 @@ Test(analysis, seeds_that_tell) {
     cr_expect_eq(fab_stat_needed(1, 1, 4), 16, "times as many");
     cr_expect_eq(fab_stat_needed(8, 1, 4), 91); /* 128 (1.987 / 2.365)^2 */
     cr_expect_eq(fab_stat_needed(8, -1, 4), 91);
-    cr_expect_eq(fab_stat_needed(8, 3, 4), 12); /* 14.2 (2.201 / 2.365)^2 = 12.3, and of 13 11.8 */
+    cr_expect_eq(fab_stat_needed(8, 3, 4), 13); /* 14.2 (2.179 / 2.365)^2 = 12.1 */
     cr_expect_eq(fab_stat_needed(8, 0, 4), 0);
     cr_expect_eq(fab_stat_needed(8, 1, 100), 0, "more than anybody runs");
     cr_expect_eq(fab_stat_needed(8, 1, NAN), 0);

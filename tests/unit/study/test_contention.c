@@ -148,12 +148,12 @@ static void check_rivals(const char *const *models, size_t n, const char *engine
             }
             const size_t row = i - (i > left_out);
             const double then_s =
-                n == 2 ? fab_contended_s(m, false) : fab_contended_s(&then.c->engines[0].jobs[row], true);
+                n == 2 ? fab_contended_s(m, false) : fab_contended_now_s(&then.c->engines[0].jobs[row]);
             least_s[i] = fmin(least_s[i], then_s);
             cr_expect_eq(m->n_tried, n - 1);
             if (m->has_rival && m->rival == left_out) {
                 cr_expect_float_eq(m->without_s, then_s, 1e-9 * then_s, "%s, job %zu without %zu", engine, i, left_out);
-                cr_expect_lt(m->without_s, fab_contended_s(m, true) * (1 - 1e-3));
+                cr_expect_lt(m->without_s, fab_contended_now_s(m) * (1 - 1e-3));
                 cr_expect_neq(m->rival_link[0], '\0');
             }
         }

@@ -41,12 +41,12 @@ typedef struct fab_contended_phase {
     double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
     double expected_s; /**< with has_expected: the iteration where all network phases meet those of others by chance */
     double costs_gpus; /**< with has_expected: what the job costs the others then, as GPUs of theirs that stand still */
-    uint64_t shared_links;  /**< network links that carry its phase and another one, first seed */
-    uint32_t n_tried;       /**< others that were left out in turn, to see what it takes without each; 0: none */
-    bool has_rival;         /**< the next four are known: it is faster without one of these, beyond luck */
-    uint32_t rival;         /**< the one without which it takes least; of several the first */
+    uint64_t shared_links; /**< network links that carry its phase and another one, first seed */
+    uint32_t n_tried;      /**< others that were left out in turn, to see what it takes without each; 0: none */
+    bool has_rival;        /**< the next four are known: it is faster without one of these, on the basis of without_s */
+    uint32_t rival;        /**< the one without which it takes least; of several the first */
     uint32_t n_rivals_even; /**< others without which it takes as little, as far as the seeds tell */
-    double without_s;       /**< what it takes without the rival: its iteration, else its phase */
+    double without_s;       /**< what it takes without the rival: expected_s, else its iteration, else its phase */
     char rival_link[FAB_LINK_NAME_SIZE]; /**< that both use and its bytes leave last, first seed; empty: none */
 } fab_contended_phase;
 

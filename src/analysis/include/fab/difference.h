@@ -28,9 +28,10 @@ extern const char *const fab_change_kinds[FAB_CHANGE_N];
 typedef struct fab_change {
     fab_change_kind kind;
     char *what, *before, *after;
-    double undone_s; /**< time of the second state with this alone as in the first; NAN: not known */
-    double alone_s;  /**< time of the first state with this alone as in the second; NAN: not known */
-    bool is_cause;   /**< makes the difference, with others or each by itself, and without them it is gone */
+    double undone_s;   /**< time of the second state with this alone as in the first; NAN: not known */
+    double alone_s;    /**< time of the first state with this alone as in the second; NAN: not known */
+    bool is_uncertain; /**< the same, of which seeds do not tell that it makes anything */
+    bool is_cause;     /**< makes the difference, with others or each by itself, and without them it is gone */
 } fab_change;
 
 typedef struct fab_diff_flow {
@@ -70,11 +71,12 @@ typedef struct fab_diff_engine {
     char before_label[FAB_ENGINE_LABEL_SIZE]; /**< of the first, where that is another */
     bool iterates;                            /**< the times are those of an iteration; else of all phases together */
     double before_s, after_s;                 /**< NAN: not known, or the job has stopped */
-    double work_ratio;      /**< tokens of an iteration before, over those of one after: another batch; else 1 */
-    double ratio;           /**< after / before of as many tokens; NAN: not known, or the job has stopped */
-    double ci95_s;          /**< over several seeds: half widths of both means, added; else 0 */
-    bool is_draw;           /**< what differs hangs on one draw of a hash or of random choices */
-    uint64_t n_draws;       /**< that times are means of; 0: nothing is drawn, or once */
+    double work_ratio; /**< tokens of an iteration before, over those of one after: another batch; else 1 */
+    double ratio;      /**< after / before of as many tokens; NAN: not known, or the job has stopped */
+    double ci95_s;     /**< over several seeds: of the difference, pair by pair, of reports half widths of both means,
+                          added; else 0 */
+    bool is_draw;      /**< what differs hangs on one draw of a hash or of random choices */
+    uint64_t n_draws;  /**< that times are means of; 0: nothing is drawn, or once */
     fab_diff_phase *phases; /**< shape [n_phases]; owned */
     size_t n_phases;
     fab_diff_link links[FAB_DIFF_LINKS];
