@@ -142,18 +142,6 @@ static const char *limit_of_link(const fab_result *r, const fab_phase_result *p,
     return room;
 }
 
-/* Whether flows that collide end no later for it: the time is the least, or the same where none collides. Unequal flows
- * that share NICs are held there. */
-static bool collisions_cost_nothing(const fab_run_verdict *v, const fab_phase_result *p, const fab_engine_result *e) {
-    FAB_ANY(engine, i, p->n_engines,
-            p->engines[i].has_time && p->engines[i].max_collision_factor.mean <= VERDICT_FULL &&
-                p->engines[i].time_s.mean >= e->time_s.mean * (1 - VERDICT_MARGIN));
-    FAB_ANY(alternative, i, v->n_alternatives,
-            v->alternatives[i].is_possible && v->alternatives[i].max_collision_factor <= VERDICT_FULL &&
-                v->alternatives[i].time_s >= v->compared_s * (1 - VERDICT_MARGIN));
-    return e->has_time && (e->lower_bound_ratio.mean <= 1 + VERDICT_MARGIN || engine || alternative);
-}
-
 /* What holds most flows of a phase. */
 static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p,
                                   char room[VERDICT_NAME]) {
@@ -168,7 +156,7 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
             return p->max_cut_factor > VERDICT_FULL ? limit_of_link(r, p, e, room)
                                                     : "taper under equal shares"; /* no bound: see max_cut_factor */
         }
-        return collisions_cost_nothing(v, p, e) ? "NICs" : "collisions";
+        return verdict_is_free_of_collisions(v, p, e) ? "NICs" : "collisions";
     }
     double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
     double window = e->rates.bottlenecked_at_window;
@@ -276,8 +264,7 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s",
-               limit_of_phase(r, v, longest, limit), longest->name,
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(r, v, longest, limit), longest->name,
                v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));

@@ -13,6 +13,16 @@ bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) 
     return needs_hosts_most(p) && e->has_time && e->lower_bound_ratio.mean <= 1 + VERDICT_SAME;
 }
 
+bool verdict_is_free_of_collisions(const fab_run_verdict *v, const fab_phase_result *p, const fab_engine_result *e) {
+    FAB_ANY(engine, i, p->n_engines,
+            p->engines[i].has_time && p->engines[i].max_collision_factor.mean <= VERDICT_FULL &&
+                p->engines[i].time_s.mean >= e->time_s.mean * (1 - VERDICT_MARGIN));
+    FAB_ANY(alternative, i, v->n_alternatives,
+            v->alternatives[i].is_possible && v->alternatives[i].max_collision_factor <= VERDICT_FULL &&
+                v->alternatives[i].time_s >= v->compared_s * (1 - VERDICT_MARGIN));
+    return e->has_time && (e->lower_bound_ratio.mean <= 1 + VERDICT_MARGIN || engine || alternative);
+}
+
 /* Whether the taper costs nothing, whatever routing loses beside it. */
 static bool is_held_by_hosts(const fab_phase_result *p, const fab_engine_result *e) {
     return verdict_is_of_hosts(p, e) || (p->max_cut_factor > VERDICT_FULL && needs_hosts_most(p));
