@@ -452,15 +452,14 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 /* What leaves it open who is faster, and how much more of it would tell as little as the model is exact. */
-static const char *answer_chance(fab_page *page, bool has_histories, const fab_sweep_engine *a,
-                                 const fab_sweep_engine *b) {
-    const uint64_t n = has_histories ? 1 : (b->is_drawn ? b : a)->n_seeds;
+static const char *answer_chance(fab_page *page, bool fails, const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    const uint64_t n = fails ? 1 : (b->is_drawn ? b : a)->n_seeds;
     const double chance = fab_sweep_chance(b, a);
     const uint64_t needed = fab_stat_needed(n, FAB_EVEN_RATIO, chance); /* of 1 % */
-    const char *more = has_histories ? " (about %" PRIu64 " times as many leave 1 %%: --seeds, more histories)"
-                                     : " (about --seeds %" PRIu64 " leave 1 %%)";
+    const char *more = fails ? " (about %" PRIu64 " times as many leave 1 %%: --seeds, more histories)"
+                             : " (about --seeds %" PRIu64 " leave 1 %%)";
     return fab_show(page, "the %.2g %% that %s leave open%s", 100 * chance,
-                    has_histories ? "these seeds and histories" : fab_show_counted(page, n, "seed", "seeds"),
+                    fails ? "these seeds and histories" : fab_show_counted(page, n, "seed", "seeds"),
                     needed > n ? fab_show(page, more, needed) : "");
 }
 
