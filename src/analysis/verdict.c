@@ -1,10 +1,6 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
-#include "fab/order.h"
 #include "fab/ownership.h"
 #include "verdict_lines.h"
-
-#include <math.h>
-#include <string.h>
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 

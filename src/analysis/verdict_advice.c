@@ -4,9 +4,6 @@
 #include "fab/failures.h"
 #include "verdict_lines.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- failures, slower parts, other jobs --------------------------------------------------------------------------- */
 
 /* The fastest policy that places all ranks, or the slowest; NULL: none does. */

@@ -4,9 +4,6 @@
 #include "fab/published.h"
 #include "verdict_lines.h"
 
-#include <math.h>
-#include <string.h>
-
 bool verdict_is_drawn(const fab_result *r, size_t engine) {
     bool is_drawn = false;
     for (size_t i = 0; i < r->n_phases; i++) {

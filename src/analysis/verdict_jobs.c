@@ -2,9 +2,6 @@
 #include "fab/contention.h"
 #include "verdict_lines.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 size_t fab_contention_remedy(const fab_contention *c, size_t job) {
     size_t best = c->n_remedies;
     for (size_t i = 0; i < c->n_remedies; i++) {

@@ -5,9 +5,6 @@
 #include "fab/units.h"
 #include "fab/verdict.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
 #define VERDICT_SAME   1e-9
 #define VERDICT_MARGIN 0.0005 /* by which engines differ */

@@ -1,9 +1,5 @@
 /* What more queue pairs of one engine win, and engines that win as much. */
-#include "fab/order.h"
 #include "verdict_lines.h"
-
-#include <math.h>
-#include <string.h>
 
 #define PAIRS ",qp="
 

@@ -1,8 +1,6 @@
 /* What a report says of requests: what carries them, how sure their percentiles are. */
 #include "verdict_lines.h"
 
-#include <math.h>
-
 void verdict_add_batch(const fab_result *r, const fab_run_verdict *v, char *out) {
     char room[2][32];
     const fab_larger_batch *l = &v->larger;

@@ -1,9 +1,6 @@
 /* What the taper costs, and what wins it. */
 #include "verdict_lines.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Whether links of hosts need as long as all that bounds it. */
 static bool needs_hosts_most(const fab_phase_result *p) {
     return p->hosts_s > 0 && p->hosts_s >= p->least_s * (1 - VERDICT_SAME);

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define N_BUCKETS    2048U
 #define BUCKET_SHIFT 45   /* of the bits of a double: 128 buckets per octave */

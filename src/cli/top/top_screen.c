@@ -5,8 +5,6 @@
 
 #ifdef FAB_TERMINAL
 
-#include "fab/memory.h"
-
 #include <curses.h>
 #include <term.h>
 #include <locale.h>

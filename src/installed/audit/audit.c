@@ -2,8 +2,6 @@
 
 #include "../structure/network_boxes.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/str.h"
 
 #include <stdarg.h>

@@ -6,11 +6,7 @@
 
 #include "../structure/box_names.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #include <ctype.h>
-#include <inttypes.h>
 
 #define AXES      FAB_NAME_NUMBERS
 #define NONE      FAB_NETWORK_NONE

@@ -3,9 +3,6 @@
 
 #include "../structure/network_boxes.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 /* A copy of a plan whose ports may get other names. */
 static fab_status copy_plan(comparison *c, const fab_shape *plan, fab_error *err) {
     size_t n = plan->net->n_cables;

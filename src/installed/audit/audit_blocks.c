@@ -3,8 +3,6 @@
  * them first, claim those neighbours; others belong to the block that claims most of theirs. */
 #include "audit_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 
 #define NONE FAB_NETWORK_NONE

@@ -5,8 +5,6 @@
 
 #include "../structure/box_names.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 
 #define NONE FAB_NETWORK_NONE

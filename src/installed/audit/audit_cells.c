@@ -5,8 +5,6 @@
  * others. */
 #include "audit_internal.h"
 
-#include "fab/memory.h"
-
 #define NONE    FAB_NETWORK_NONE
 #define LEARNED 0.85 /* part of the cables to cells that a learned rule tells */
 

@@ -2,7 +2,6 @@
 #include "audit_internal.h"
 
 #include "fab/graph_parts.h"
-#include "fab/memory.h"
 
 /* The graph of servers and switches: adapters of a server are one vertex. */
 typedef struct cuts {

@@ -1,7 +1,6 @@
 /* Against a plan: what stands where something else belongs, in pairs and in rings. */
 #include "audit_against.h"
 
-#include "fab/memory.h"
 #include "fab/str.h"
 
 /* Two planned cables whose ends `end` of the plan are plugged in where that of the other belongs. */

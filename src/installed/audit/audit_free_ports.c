@@ -4,11 +4,6 @@
 
 #include "../structure/box_names.h"
 
-#include "fab/order.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE FAB_NETWORK_NONE
 
 static bool port_of(const fab_network_end *end, uint64_t *out) {

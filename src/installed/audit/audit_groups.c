@@ -2,8 +2,6 @@
  * neighbours, two of different groups hardly any. */
 #include "audit_internal.h"
 
-#include "fab/memory.h"
-
 #define NONE       FAB_NETWORK_NONE
 #define LEAST_SIZE 3
 #define DENSE_PART 0.5 /* of the others of a group a switch is joined to */

@@ -3,11 +3,6 @@
  * that has none. Names that leave out more are numbered so. */
 #include "audit_plugs.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-
 #define LEAST_HOSTS   8  /* of a row of numbers that one may be missing of */
 #define LEAST_PAIRS   3  /* of hosts side by side, that have no port between them */
 #define HOSTS_PER_GAP 16 /* one number may be left out, and one more for so many hosts */

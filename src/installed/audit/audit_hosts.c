@@ -3,8 +3,6 @@
 
 #include "../structure/box_names.h"
 
-#include "fab/memory.h"
-
 #define NONE   FAB_NETWORK_NONE
 #define EITHER 0.5 /* sure of a leaf where another may be it as well */
 

@@ -3,7 +3,6 @@
  * host, an adapter without a name, or none. */
 #include "audit_plugs.h"
 
-#include "fab/memory.h"
 #include "fab/str.h"
 
 #define LEAST    8    /* servers that make a rule, of LEAST_OF ports and more */

@@ -4,11 +4,7 @@
 #include "audit_match.h"
 
 #include "fab/fnv.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
-
-#include <inttypes.h>
 
 #define NONE   FAB_NETWORK_NONE
 #define ROUNDS 4

@@ -5,10 +5,8 @@
 
 #include "fab/fnv.h"
 #include "fab/gcd.h"
-#include "fab/memory.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 
 /* --- servers as boxes --------------------------------------------------------------------------------------------- */
 

@@ -4,9 +4,6 @@
  * they are not the only ones. */
 #include "audit_plugs.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #define NONE         FAB_NETWORK_NONE
 #define LEAST        8    /* hosts that make an order */
 #define ALL_IN_ORDER 6    /* hosts that make one where none stands out of it */

@@ -6,8 +6,6 @@
 #include "../structure/box_names.h"
 
 #include "fab/fnv.h"
-#include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/str.h"
 

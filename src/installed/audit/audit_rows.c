@@ -4,9 +4,6 @@
  * other rules look at them where they belong. */
 #include "audit_plugs.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #define NONE     FAB_NETWORK_NONE
 #define LEAST    4 /* servers that make a row */
 #define MOST_OUT 8 /* one server in so many may stand in the home of another row */

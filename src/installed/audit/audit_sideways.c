@@ -3,9 +3,6 @@
  * leaves), and what departs is a switch with another number of them, or two cables where one is the rule. */
 #include "audit_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #define NONE       FAB_NETWORK_NONE
 #define BUILT_PART 0.75 /* of the switches of a tier that have such cables, where they are meant to */
 

@@ -4,9 +4,6 @@
  * fewer cables in all than others of its role: then they are missing. */
 #include "audit_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #define NONE         FAB_NETWORK_NONE
 #define OTHER_DESIGN 0.5 /* of its trunks */
 #define MOST_CROSSED 256 /* deviations that are looked at in pairs */

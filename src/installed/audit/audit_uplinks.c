@@ -4,9 +4,6 @@
 
 #include "../structure/box_names.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 #define FEW    4 /* switches, of which one fault is a good part */
 #define LITTLE 2 /* cables by which half of the peers may differ: one too many, or trunks that do not fit evenly */
 

@@ -1,12 +1,8 @@
 /* Beside the best plan: whether one that leaves less memory free is faster, and, of GPUs in a number that sizes do not
  * divide well, whether the job is faster on fewer of its servers. */
 #include "fab/analysis.h"
-#include "fab/memory.h"
 #include "fab/plan_run.h"
 #include "fab/verdict.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define USUAL_FACTOR 7     /* sizes of usual plans have no prime factor above it */
 #define MOST_IDLE    4     /* servers that are left out one by one */

@@ -4,10 +4,6 @@
 #include "fab/analysis.h"
 #include "fab/best_run.h"
 #include "fab/job_sharing.h"
-#include "fab/memory.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
 #define MOST_ROUTED_TO_BEAT 32000

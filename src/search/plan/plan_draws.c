@@ -5,8 +5,6 @@
  */
 #include "plan_internal.h"
 
-#include <math.h>
-
 #define MOST_LEADERS 4 /* of those that were slower under the first seed than the best mean is */
 
 static fab_status draw_plan(plan_network *n, fab_planned *planned, fab_error *err) {

@@ -11,8 +11,6 @@
 #include "fab/sharding.h"
 #include "fab/stages.h"
 
-#include <math.h>
-
 void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates *out) {
     double nic_bps = 0;
     *out = (plan_rates){0};

@@ -1,8 +1,6 @@
 /* Groups of plans that differ in chunks and sharing alone. */
 #include "plan_internal.h"
 
-#include "fab/memory.h"
-
 fab_status plan_each(plan_search *s, const plan_node *group, plan_visit *visit, fab_error *err) {
     fab_zero zero[4];
     size_t n_zeros = fab_job_space_zeros(s->space, &group->plan, zero);

@@ -1,9 +1,6 @@
 /* Plans that are bounded, by the least bound. */
 #include "plan_internal.h"
 
-#include "fab/memory.h"
-#include "fab/order.h"
-
 /* Of equal bounds the one that is known best, then by the order of the space. */
 static int node_order(const plan_node *a, const plan_node *b) {
     FAB_ORDER_BY(a->bound_s, b->bound_s);

@@ -1,8 +1,6 @@
 /* Groups of plans and bounds that know no switch, for the next search. */
 #include "plan_internal.h"
 
-#include "fab/memory.h"
-
 FAB_RELEASES(fab_plan_kept_release, fab_plan_kept, group, plan, first, count);
 
 fab_status plan_keep_groups(fab_plan_kept *kept, const plan_rates *rates, const plan_node *group, size_t n,

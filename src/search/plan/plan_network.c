@@ -3,10 +3,7 @@
 
 #include "fab/analysis.h"
 #include "fab/iterate.h"
-#include "fab/memory.h"
 #include "fab/replay_memory.h"
-
-#include <math.h>
 
 #define FLOWS_OF_A_ROUTE 32 /* of experts, that take as long as the rest of a GPU's */
 

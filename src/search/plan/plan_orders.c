@@ -1,10 +1,7 @@
 /* The order of the dimensions on the ranks: whether another one runs the job faster. */
 #include "fab/analysis.h"
-#include "fab/memory.h"
 
 #include "plan_internal.h"
-
-#include <math.h>
 
 /* What a search left out is left out of the space of all orders. */
 static void add_space(const fab_plans *found, fab_plans *plans) {

@@ -3,7 +3,6 @@
 #include "plan_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
 
 bool fab_plan_is_same(const fab_job_plan *a, const fab_job_plan *b) {
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&

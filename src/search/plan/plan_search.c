@@ -3,11 +3,6 @@
 #include "plan_internal.h"
 
 #include "fab/analysis.h"
-#include "fab/memory.h"
-#include "fab/order.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 #define ROUNDING      1e-9 /* by which a time may be below its bound */
 #define FRONT_STEP    0.7  /* of the memory of the plan before */

@@ -1,7 +1,6 @@
 /* Which phases of two jobs have no link in common: started at once each takes what it takes alone. */
 #include "contend_internal.h"
 
-#include "fab/memory.h"
 #include "fab/parallel.h"
 
 #define WORD 64 /* links in one */
