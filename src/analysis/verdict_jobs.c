@@ -78,6 +78,9 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
         if (job->expected_s > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", where phases%s meet by chance",
                        e->n_iterating < e->n_contending ? " of jobs with iterations" : "");
+        } else if (job->has_iteration) {
+            fab_append(out, FAB_VERDICT_TEXT, " while the longest phases fall together%s",
+                       e->n_seeds > 1 ? "; by chance less, which one seed tells" : "");
         }
         bound_of_rival(c, e, job, out);
         if (job->expected_s > 0) {

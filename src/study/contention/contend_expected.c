@@ -56,7 +56,8 @@ bool contend_can_expect(contender *c) {
     }
     bool can = c->what->design->fabric.transport.kind == FAB_TRANSPORT_FLUID && n <= FAB_INTERFERENCE_JOBS;
     FAB_SUM(uint64_t, seeds, e, c->out->n_engines, c->n_seeds[e]);
-    can = can && phases > 0 && flows <= FAB_RIVAL_FLOWS / phases / (seeds > 0 ? seeds : 1);
+    const uint64_t rounds = (seeds + FAB_VERDICT_SEEDS - 1) / FAB_VERDICT_SEEDS;
+    can = can && phases > 0 && flows <= FAB_RIVAL_FLOWS / phases / (rounds > 0 ? rounds : 1);
     for (size_t e = 0; e < c->out->n_engines; e++) {
         c->out->engines[e].has_expected = can && has_clocks(c, e);
     }

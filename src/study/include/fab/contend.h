@@ -6,13 +6,14 @@
 
 /** What is looked at beside times: any of these. */
 typedef enum fab_contend_further {
-    FAB_CONTEND_PAIRS = 1,  /**< every network phase of every job against every one of every other */
-    FAB_CONTEND_CHANCE = 2, /**< what jobs lose where phases meet by chance, of jobs with iterations where all are up to
-                               FAB_INTERFERENCE_JOBS whose pairs of phases are below FAB_RIVAL_FLOWS flows */
-    FAB_CONTEND_RIVALS = 4  /**< the same, and who costs
-                               a job most: all jobs but one, for each that is left out in turn. Where that is
-                               more than FAB_RIVAL_FLOWS, only of the job that loses most, and of those whom it meets
-                               where its bytes leave last as many as that allows; of two jobs always */
+    FAB_CONTEND_PAIRS = 1, /**< every network phase of every job against every one of every other */
+    FAB_CONTEND_CHANCE =
+        2,                 /**< what jobs lose where phases meet by chance, of jobs with iterations where all are up to
+                              FAB_INTERFERENCE_JOBS whose pairs of phases are below FAB_RIVAL_FLOWS flows for every 8 seeds */
+    FAB_CONTEND_RIVALS = 4 /**< the same, and who costs
+                              a job most: all jobs but one, for each that is left out in turn. Where that is
+                              more than FAB_RIVAL_FLOWS, only of the job that loses most, and of those whom it meets
+                              where its bytes leave last as many as that allows; of two jobs always */
 } fab_contend_further;
 
 #define FAB_RIVAL_FLOWS 2097152 /**< over the replays that leave a job out, of one engine under all seeds */
