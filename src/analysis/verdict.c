@@ -120,21 +120,31 @@ static verdict_factors verdict_factors_of(const fab_result *r, const fab_phase_r
                              is_of_link ? e->hot[0].hash_factor : e->max_collision_factor.mean / taper};
 }
 
-/* "hash collisions x1.90 (taper x1.76)": the factors of the worst link, the largest first; of one its name. */
-static const char *limit_of_link(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e,
-                                 char room[VERDICT_NAME]) {
-    const verdict_factors f = verdict_factors_of(r, p, e);
-    part parts[] = {{"taper", f.taper}, {"unequal trunks", f.trunks}, {"hash collisions", f.hash}};
+/* What the time of a phase is the product of, beside what its hosts need: one that is no more than the fullest link
+ * keeps hardly anybody waiting. */
+static verdict_factors verdict_times_of(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e) {
+    const double routing = e->lower_bound_ratio.mean;
+    const double trunks = fmin(verdict_factors_of(r, p, e).trunks, routing);
+    return (verdict_factors){p->least_s / p->hosts_s, trunks, routing / trunks};
+}
+
+/* "hash collisions x1.90 (taper x1.76)": the largest first; of one its name. "NICs (taper x1.02)": they are little. */
+static const char *limit_of_factors(const verdict_factors *f, bool hashes, char room[VERDICT_NAME]) {
+    part parts[] = {
+        {"taper", f->taper}, {"unequal trunks", f->trunks}, {hashes ? "hash collisions" : "unequal flows", f->hash}};
+    const bool is_little = f->taper * f->trunks * f->hash <= 1 + FAB_VERDICT_PLAN;
     size_t n = 0;
     qsort(parts, FAB_N_OF(parts), sizeof parts[0], larger_part);
-    while (n < FAB_N_OF(parts) && parts[n].size > 1 + VERDICT_MARGIN) {
+    while (n < FAB_N_OF(parts) && parts[n].size >= 1.005) { /* what two digits tell */
         n++;
     }
     room[0] = '\0';
-    for (size_t i = 0; n > 1 && i < n; i++) {
-        fab_append(room, VERDICT_NAME, "%s%s x%.2f", i == 0 ? "" : i == 1 ? " (" : ", ", parts[i].name, parts[i].size);
+    fab_append(room, VERDICT_NAME, "%s", is_little ? n > 0 ? "NICs (" : "NICs" : n <= 1 ? parts[0].name : "");
+    for (size_t i = 0; (n > 1 || is_little) && i < n; i++) {
+        const char *before = i == 0 ? "" : i == 1 && !is_little ? " (" : ", ";
+        fab_append(room, VERDICT_NAME, "%s%s x%.2f", before, parts[i].name, parts[i].size);
     }
-    fab_append(room, VERDICT_NAME, "%s", n > 1 ? ")" : parts[0].name);
+    fab_append(room, VERDICT_NAME, "%s", n > (is_little ? 0 : 1) ? ")" : "");
     return room;
 }
 
@@ -148,11 +158,14 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
-        if (p->max_cut_factor > VERDICT_FULL || p->max_taper_factor > VERDICT_FULL) {
-            return p->max_cut_factor > VERDICT_FULL ? limit_of_link(r, p, e, room)
-                                                    : "taper under equal shares"; /* no bound: see max_cut_factor */
+        const bool has_times = e->has_time && p->hosts_s > 0;
+        const verdict_factors f = has_times ? verdict_times_of(r, p, e) : verdict_factors_of(r, p, e);
+        if (p->max_cut_factor > VERDICT_FULL || (has_times && f.taper * f.trunks * f.hash <= 1 + FAB_VERDICT_PLAN)) {
+            return limit_of_factors(&f, verdict_factors_of(r, p, e).hash > 1 + VERDICT_MARGIN, room);
         }
-        return verdict_is_free_of_collisions(v, p, e) ? "NICs" : "collisions";
+        return p->max_taper_factor > VERDICT_FULL       ? "taper under equal shares" /* no bound: see max_cut_factor */
+               : verdict_is_free_of_collisions(v, p, e) ? "NICs"
+                                                        : "collisions";
     }
     double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
     double window = e->rates.bottlenecked_at_window;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Bounds of random matrices: no engine is below what is printed as one, and the factors of a collision are the same in
-# every line.
+# Bounds of random matrices: no engine is below what is printed as one, and the factors of what bounds it are
+# those of its time.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 python3 - "$program" <<'PYTHON' || fail "bounds of random matrices"
-import json, random, re, subprocess, sys
+import json, math, random, re, subprocess, sys
 ENGINES = ["optimal", "adaptive", "adaptive,granularity=flow", "ecmp", "ecmp,qp=16", "spray", "dmodk", "pinned", "updn"]
 DESIGNS = [("rail-spine:gpus=64,radix=16,taper=2", 64), ("clos:gpus=64,radix=16,tiers=3,taper=2/2", 64), ("clos:gpus=24,radix=16,taper=3", 24),
            ("fat-tree:k=4", 16), ("rail-only:gpus=32,radix=16", 32)]
@@ -46,14 +46,14 @@ def check(r, design):
         if "least_s" in verdict and min(times) <= verdict["least_s"] * (1 + 1e-4):
             assert not verdict["bound_by"].startswith("collisions"), (design, verdict)
             seen["held"] += verdict["bound_by"].startswith("NICs")
-    # taper and hash of one draw: as the worst link of the engine that is judged has them
-    first = re.match(r"(taper|hash collisions|unequal trunks) x([\d.]+) \((taper|hash collisions|unequal trunks) x([\d.]+)\)", verdict["bound_by"])
-    best = phase["engines"][verdict["best_engine"]] if first else None
-    if first and "hot_links" in best:
-        hot = best["hot_links"][0]
-        names = {first[1]: first[2], first[3]: first[4]}
-        assert {"taper": f"{hot['taper_factor']:.2f}", "hash collisions": f"{hot['hash_factor']:.2f}"} == names, (names, hot)
-        assert f"= taper {names['taper']} x hash {names['hash collisions']}" in verdict["collisions"], verdict
+    # what bounds it are shares of its time: the factors times what hosts need are the time, and of 5 % they are NICs
+    transfer = best.get("transfer_s", 0)
+    transfer = transfer["mean"] if isinstance(transfer, dict) else transfer
+    hosts = phase.get("hosts_time_s", 0)
+    first = re.findall(r"(taper|hash collisions|unequal flows|unequal trunks) x([\d.]+)", verdict["bound_by"].split(", in matrix")[0])
+    if transfer and hosts and first:
+        assert abs(math.prod(float(x) for _, x in first) * hosts / transfer - 1) < 0.015, (design, verdict, hosts, transfer)
+        assert verdict["bound_by"].startswith("NICs (") == (transfer <= 1.05 * hosts), (design, verdict, hosts, transfer)
         seen["factors"] += 1
 
 def matrix(n, flows, kind):
@@ -77,6 +77,11 @@ for seed in range(4):
     draw = random.Random(seed)
     matrix(64, 150, "unequal")
     check(routed("clos:gpus=64,radix=16", ["ecmp"]), "flows that share NICs")
+with open("random.csv", "w") as out: # one flow takes longer than all that collides
+    print("src,dst,bytes\n0,63,8e9", *(f"{a},{(a + 5 * k) % 64},1e7" for a in range(64) for k in range(1, 7)), sep="\n", file=out)
+found = routed("clos:gpus=64,radix=16,taper=3", ["ecmp"])
+assert found["verdict"]["bound_by"].startswith("NICs ("), found["verdict"]["bound_by"]
+check(found, "one long flow")
 assert seen["held"] > 0, seen
 # An adaptive switch may be done before the split whose fullest link is the least full: a bound of loads is none of times.
 assert seen["least"] > 20 and seen["sooner"] > 0 and seen["factors"] > 2, seen
