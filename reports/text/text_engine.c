@@ -57,12 +57,13 @@ static const char *engine_show_factors(fab_page *page, const fab_hot_link *hot) 
 
 static void engine_put_asked(fab_page *page, const fab_phase_result *p, const fab_engine_result *e) {
     if (e->max_collision_factor.max > FAB_FULL_LOAD) {
+        const double flows = fmin(e->collided_flows.mean, (double)p->fabric_flows); /* other draws may have more */
         fab_page_wrapf(page, FAB_INK_BAD, 4, 4,
                        "%s%s of %s fabric links are offered more than their rate; %s of %s flows cross one (%.1f %%).",
                        e->n_seeds > 1 || e->n_rounds > 1 ? "In the mean " : "",
                        fab_show_mean_count(page, e->collided_links.mean), fab_show_count(page, n_fabric_links(e)),
-                       fab_show_mean_count(page, e->collided_flows.mean), fab_show_count(page, p->fabric_flows),
-                       percent_of(e->collided_flows.mean, (double)p->fabric_flows));
+                       fab_show_mean_count(page, flows), fab_show_count(page, p->fabric_flows),
+                       percent_of(flows, (double)p->fabric_flows));
     } else {
         fab_page_wrapf(page, FAB_INK_GOOD, 4, 4,
                        "No collision: no fabric link is offered more than its rate (at most %.2f).",

@@ -298,10 +298,10 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
                    fab_text_routing(page, o->tokens.engine));
     if (o->tokens.random_s > o->winner.iteration_s * (1 + FAB_VERDICT_PLAN)) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
-                       "Its taper of %.3g:1 rests on ranks in order: with --job placement=random an iteration takes "
-                       "%s, %s; --max-taper 1:1 does without.",
-                       o->winner.max_taper, fab_show_time(page, o->tokens.random_s),
-                       fab_show_more(page, o->tokens.random_s / o->winner.iteration_s - 1));
+                       "It rests on ranks in order: with --job placement=random an iteration takes %s under this plan, "
+                       "%s, part of it by its taper of %.3g:1.",
+                       fab_show_time(page, o->tokens.random_s),
+                       fab_show_more(page, o->tokens.random_s / o->winner.iteration_s - 1), o->winner.max_taper);
     }
     const char *engine = strstr(o->tokens.options, "--engine ");
     if (o->tokens.is_drawn || engine == NULL) {

@@ -481,8 +481,8 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
         }
         fab_append(out, FAB_VERDICT_TEXT, "hash %.2f", f.hash);
     }
-    const double flows = e->collided_flows.mean;
-    char few[16]; /* of a flow: some seeds have none */
+    const double flows = fmin(e->collided_flows.mean, (double)p->fabric_flows); /* drawn patterns have others each */
+    char few[16];                                                               /* of a flow: some seeds have none */
     FAB_FORMAT(few, "%.2g", flows);
     fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
                flows < 1 ? few : FAB_SAY_COUNT((uint64_t)(flows + 0.5)), FAB_SAY_COUNT(p->fabric_flows));

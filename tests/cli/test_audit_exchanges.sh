@@ -110,6 +110,14 @@ a05-gpu8 b12-gpu1
 a15-gpu16 b16-gpu1 b02-gpu5
 END
 
+# --- what an exchange costs against a plan: nothing on the same leaves, all its cables on others
+"$program" build rail-spine:gpus=128,radix=16 --format cables --quiet >plan.csv
+for pair in "2 0" "14 6400000000000"; do
+  sed -E "s/^server-1 /@ /; s/^server-${pair% *} /server-1 /; s/^@ /server-${pair% *} /" plan.csv >exchanged.csv
+  "$program" audit exchanged.csv --against plan.csv --json --quiet >audit.json
+  grep -q "\"swapped-hosts\".*\"damage_bps\": ${pair#* }, \"cables\": 16, .*\"other_node\": \"server-${pair% *}\"" audit.json || fail "impact of server-1 and server-${pair% *}: $(grep swapped audit.json)"
+done
+
 # --- where names say no more than that a host belongs on one of two leaves, both are named, and neither for sure
 "$program" build rail-spine:gpus=1024,radix=32 --format cables --quiet | grep -vE '^server-(3|6|8|10|11|21|33|34|56|70|78|82|88|106|115|124|125) ' >holes.csv
 sed -E 's/^server-122 /@ /; s/^server-16 /server-122 /; s/^server-54 /server-16 /; s/^@ /server-54 /' holes.csv >ring.csv

@@ -45,6 +45,18 @@ static bool find_exchange(const comparison *c, const uint8_t *done_with, uint32_
     return false;
 }
 
+/* What n exchanges cost: two cables of one switch that are at each other's port carry as much as before. */
+static double impact_of(const comparison *c, const exchange *x, uint32_t n) {
+    double impact_bps = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const fab_network_cable *one = &c->plan->cables[x[k].cable[0]];
+        const fab_network_cable *two = &c->plan->cables[x[k].cable[1]];
+        const bool is_same = one->end[x[k].end[0] ^ 1].node == two->end[x[k].end[1] ^ 1].node;
+        impact_bps += is_same ? 0 : one->rate_bps + two->rate_bps;
+    }
+    return impact_bps;
+}
+
 /* n of them are of the same two boxes, which have n_of [box] cables. */
 static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, const uint32_t *n_of, fab_error *err) {
     const fab_network_end *one = &c->plan->cables[x->cable[0]].end[x->end[0]];
@@ -61,7 +73,7 @@ static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, 
                                                          : FAB_FINDING_SWAPPED_HOSTS,
                                       n > 1 ? one : at[0], n > 1 ? two : at[1]);
     f.cables = 2 * n;
-    f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
+    f.damage_bps = impact_of(c, x, n);
     f.line = fab_network_near(c->a.net, x->side[0])->line;
     if (n == 1) {
         return fab_audit_tell(&c->a, &f, err,
@@ -123,7 +135,7 @@ static fab_status report_switches(comparison *c, const exchange *x, uint32_t n, 
                                       &c->plan->cables[x->cable[1]].end[x->end[1] ^ 1U]);
     f.port = f.other_port = "";
     f.cables = 2 * n;
-    f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
+    f.damage_bps = impact_of(c, x, n);
     f.line = fab_network_near(c->a.net, x->side[0])->line;
     if (n > n_all) { /* uplinks went along */
         return fab_audit_tell(&c->a, &f, err,
@@ -253,7 +265,9 @@ static fab_status look_for_rings(comparison *c, uint8_t *done_with, fab_error *e
             fab_finding *f = &of[ring[s]];
             f->line = f->cables == 0 ? fab_network_near(c->a.net, found)->line : f->line;
             f->cables++;
-            f->damage_bps += c->plan->cables[side >> 1].rate_bps;
+            const uint32_t planned = c->there[fab_network_far(c->plan, side)->node];
+            f->damage_bps +=
+                fab_network_far(c->a.net, found)->node == planned ? 0 : c->plan->cables[side >> 1].rate_bps;
             c->found[found >> 1] = done_with[side >> 1] = 1;
         }
     }
