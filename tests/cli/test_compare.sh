@@ -392,7 +392,7 @@ silent 'seeds' compare "${taper3[@]}" --engine spray --quiet
 says 'over 2 seeds, [' compare "${taper3[@]}" --seeds 2 --quiet
 says 'by one draw, [' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpus=1024,gpus-per-server=1,radix=64,taper=2 \
   --traffic pattern:all-to-all --engine ecmp --quiet
-says 'One draw of 1024: it has too many flows' sweep clos:gpus=64,gpus-per-server=1,radix=16 --vary gpus=64,1024 \
+says 'One draw of 1024: too many flows for several unasked. The others are means' sweep clos:gpus=64,gpus-per-server=1,radix=16 --vary gpus=64,1024 \
   --traffic pattern:all-to-all --engine ecmp --quiet
 says 'are even' compare rail-spine:gpus=256 rail-spine:gpus=256,taper=1.1 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
 even=(--job model=gpt-3.6b --engine ecmp --quiet)

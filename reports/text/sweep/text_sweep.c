@@ -467,9 +467,8 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
         fab_append(more, sizeof more, n_once > 1 ? " and %zu more" : "", n_once - 1);
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 2,
-            "One draw of %s%s: too many flows for several unasked. %zu others are means; --seeds N has those "
-            "of all.",
-            fab_text_sweep_point(page, s, drawn_once), more, n_means);
+            "One draw of %s%s: too many flows for several unasked. The others are means; --seeds N has those of all.",
+            fab_text_sweep_point(page, s, drawn_once), more);
     }
     fab_text_put_estimate(page, estimated);
     if (widest != NULL) {
