@@ -343,7 +343,7 @@ static double put_lines(const fab_svg *svg, double y, const fab_str *text) {
     const char *rest = text->data != NULL ? text->data : "";
     const size_t length = fab_svg_fit("s", rest, room);
     char first[HEADING];
-    if (rest[length] != '\0' && length < sizeof first) {
+    if (length < sizeof first && rest[length] != '\0') {
         FAB_FORMAT(first, "%.*s", (int)length, rest);
         fab_svg_text(svg->w, 20, y, "s", "start", room, first);
         rest += length + (rest[length] == ' ');

@@ -2,6 +2,8 @@
  * cable stands there twice. Grammar: ibnetdiscover(8) and ibsim's net-examples. */
 #include "network_internal.h"
 
+#include "fab/status.h"
+
 #define AGGREGATION_NODE 0xcf09 /* device of the SHARP engine inside a switch */
 #define MOST_PORTS       254    /* InfiniBand Architecture Specification 1.4, volume 1, 14.2.5.4 */
 

@@ -47,7 +47,9 @@ static fab_status read_label(const fab_network_lines *r, fab_token *out, fab_err
     while (at != NULL && !ends_label(at, behind)) {
         at = memchr(at + 1, '}', (size_t)(behind - at - 1));
     }
-    FAB_RETURN_IF(at == NULL, fab_text_expected(r->in, "a description that ends with '} LID:XXXX PN:XX }'", err));
+    if (at == NULL) {
+        return fab_text_expected(r->in, "a description that ends with '} LID:XXXX PN:XX }'", err);
+    }
     *out = (fab_token){.text = from, .length = (size_t)(at - from)};
     r->in->at = at + 1;
     return FAB_OK;
