@@ -129,10 +129,9 @@ static verdict_factors verdict_times_of(const fab_result *r, const fab_phase_res
 }
 
 /* "hash collisions x1.90 (taper x1.76)": the largest first; of one its name. "NICs (taper x1.02)": they are little. */
-static const char *limit_of_factors(const verdict_factors *f, bool hashes, char room[VERDICT_NAME]) {
+static const char *limit_of_factors(const verdict_factors *f, bool is_little, bool hashes, char room[VERDICT_NAME]) {
     part parts[] = {
         {"taper", f->taper}, {"unequal trunks", f->trunks}, {hashes ? "hash collisions" : "unequal flows", f->hash}};
-    const bool is_little = f->taper * f->trunks * f->hash <= 1 + FAB_VERDICT_PLAN;
     size_t n = 0;
     qsort(parts, FAB_N_OF(parts), sizeof parts[0], larger_part);
     while (n < FAB_N_OF(parts) && parts[n].size >= 1.005) { /* what two digits tell */
@@ -160,8 +159,9 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
         const bool has_times = e->has_time && p->hosts_s > 0;
         const verdict_factors f = has_times ? verdict_times_of(r, p, e) : verdict_factors_of(r, p, e);
-        if (p->max_cut_factor > VERDICT_FULL || (has_times && f.taper * f.trunks * f.hash <= 1 + FAB_VERDICT_PLAN)) {
-            return limit_of_factors(&f, verdict_factors_of(r, p, e).hash > 1 + VERDICT_MARGIN, room);
+        const bool is_little = has_times && f.taper * f.trunks * f.hash <= 1 + FAB_VERDICT_PLAN;
+        if (p->max_cut_factor > VERDICT_FULL || is_little) {
+            return limit_of_factors(&f, is_little, verdict_factors_of(r, p, e).hash > 1 + VERDICT_MARGIN, room);
         }
         return p->max_taper_factor > VERDICT_FULL       ? "taper under equal shares" /* no bound: see max_cut_factor */
                : verdict_is_free_of_collisions(v, p, e) ? "NICs"
