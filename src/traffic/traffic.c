@@ -190,9 +190,9 @@ static fab_status unknown_traffic(const char *text, fab_error *err) {
     if (strchr(text, '.') != NULL || strchr(text, '/') != NULL) {
         FAB_FORMAT(meant, "; did you mean file:%.60s?", text);
     }
-    return fab_fail(err, FAB_EINPUT, NULL,
-                    "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH%s",
-                    text, meant);
+    return fab_fail(
+        err, FAB_EINPUT, text,
+        "no traffic is named so: known are job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH%s", meant);
 }
 
 static fab_status find_copy_rate(const fab_design *design, double *out_bps, fab_error *err) {

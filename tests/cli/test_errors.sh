@@ -243,7 +243,7 @@ check meant-count clos:64:1:6 "'64' is not key=value, such as gpus=1024 .a prese
 check meant-engine --engine "did you mean 'ecmp'" route clos:gpus=64 --engine ECMP
 check meant-engine-option --engine "did you mean 'qp'" route clos:gpus=64 --engine ecmp,qps=4
 check meant-model --job "did you mean 'llama2-70b'" run clos:gpus=64 --job model=llama-70b
-check meant-traffic clos:gpus=64:1:1 "did you mean pattern:all-reduce" route clos:gpus=64 --traffic allreduce
+check meant-traffic allreduce "did you mean pattern:all-reduce" route clos:gpus=64 --traffic allreduce
 check meant-pattern pattern:allreduce "did you mean 'all-reduce'" route clos:gpus=64 --traffic pattern:allreduce
 check meant-pattern-key pattern:ring,size=1GB "did you mean 'bytes'" route clos:gpus=64 --traffic pattern:ring,size=1GB
 check meant-scenarios --scenarios "did you mean 'links'" study plan clos:gpus=64 --scenarios cables:1 --store meant

@@ -501,8 +501,8 @@ Test(job, other_refusals) {
     design->fabric.spares = 4;
     traffic_refused("job", design, &fabric, FAB_EINPUT, "job", "4 spare servers of 4 leave none for the job");
     traffic_refused(
-        "jobs", design, &fabric, FAB_EINPUT, "",
-        "traffic 'jobs' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH; did you "
+        "jobs", design, &fabric, FAB_EINPUT, "jobs",
+        "no traffic is named so: known are job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH; did you "
         "mean job?");
     free(design);
 }

@@ -150,8 +150,8 @@ Test(comm, refusals_of_a_job) {
         {"job:dp,group=3", "job:dp,group=3", "a phase of a job has no key 'group'; allowed: comm"},
         {"job:dp,", "job:dp,", "a phase of a job has no key ''; allowed: comm"},
         {"job:dq,comm=3", "job", "the job (tp 8, pp 2, dp 8) has no phase 'dq'; it has tp, pp, dp"},
-        {"job,comm=3", "",
-         "traffic 'job,comm=3' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH"},
+        {"job,comm=3", "job,comm=3",
+         "no traffic is named so: known are job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH"},
     };
     fab_fabric fabric = traffic_fabric(128, 8, 8);
     fab_design *design = traffic_design();
