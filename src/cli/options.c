@@ -298,12 +298,13 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     size_t n = (size_t)argc;
     out->words = argv;
     out->n_words = n;
-    cli_list *const lists[] = {&out->operands,   &out->overrides, &out->jobs,         &out->engines,
-                               &out->weak_parts, &out->exports,   &out->failed_parts, &out->policies,
-                               &out->before,     &out->after,     &out->counters};
+    enum { N_LISTS = 11 };
+    cli_list *const lists[N_LISTS] = {&out->operands,   &out->overrides, &out->jobs,         &out->engines,
+                                      &out->weak_parts, &out->exports,   &out->failed_parts, &out->policies,
+                                      &out->before,     &out->after,     &out->counters};
     const char **room = NULL; /* each list holds at most every word */
-    FAB_PASS(FAB_NEW(room, FAB_N_OF(lists) * (n + 1), err));
-    for (size_t i = 0; i < FAB_N_OF(lists); i++) {
+    FAB_PASS(FAB_NEW(room, N_LISTS * (n + 1), err));
+    for (size_t i = 0; i < N_LISTS; i++) {
         lists[i]->items = room + i * n;
     }
     bool only_operands = false;

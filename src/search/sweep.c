@@ -189,6 +189,34 @@ static fab_status share_plans(const fab_sweep_request *r, const shared_job *shar
     return FAB_OK;
 }
 
+/* Tapers rest on ranks in order: where points differ in theirs, each is run with ranks at random too. */
+static fab_status place_at_random(const fab_sweep_request *r, const shared_job *shared, fab_design *design,
+                                  sweep_parts *points, size_t n, fab_error *err) {
+    double least = INFINITY;
+    double most = 0;
+    uint64_t gpus = 0;
+    for (size_t i = 0; i < n; i++) {
+        const fab_sweep_point *p = &points[i].part[0].point;
+        if (p->is_built && p->n_engines > 0 && p->engines[0].has_iteration) {
+            least = fmin(least, p->bisection_ratio);
+            most = fmax(most, p->bisection_ratio);
+            gpus += p->counts.gpus;
+        }
+    }
+    for (size_t i = 0; i < n && gpus <= MOST_SPRAYED_GPUS && most > least * (1 + FAB_EVEN_RATIO); i++) {
+        const fab_sweep_point *p = &points[i].part[0].point;
+        const char *value[FAB_SWEEP_PATHS] = {NULL};
+        fab_error inner = {.code = FAB_OK};
+        if (p->is_built && p->n_engines > 0 && p->engines[0].has_iteration) {
+            values_of(r, i, value);
+            const fab_status status = open_point(r, i, shared, design, &inner, err);
+            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(sweep_evaluate_random(r, design, value, &points[i], err));
+        }
+    }
+    return FAB_OK;
+}
+
 /* Points that report their values. */
 static fab_status join_points(const fab_sweep_request *r, sweep_parts *parts, fab_sweep *sweep, fab_error *err) {
     for (size_t i = 0; i < sweep->n_points; i++) {
@@ -392,6 +420,7 @@ static fab_status run_points(const fab_sweep_request *request, const shared_job 
         *first = i == 0 ? inner : *first;
     }
     FAB_PASS(share_plans(request, shared, design, parts, sweep, err));
+    FAB_PASS(place_at_random(request, shared, design, parts, sweep->n_points, err));
     return join_points(request, parts, sweep, err);
 }
 

@@ -68,5 +68,9 @@ FAB_STATUS sweep_evaluate(const fab_sweep_request *request, const fab_design *de
 FAB_STATUS sweep_try_others(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                             const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err);
 
+/* What engines whose ranks stand in order take with placement=random, under the plans of the parts: random_s. */
+FAB_STATUS sweep_evaluate_random(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                 sweep_parts *parts, fab_error *err);
+
 /* The point of all engines; the parts are empty then. */
 FAB_STATUS sweep_join_parts(sweep_parts *parts, fab_sweep_point *out, fab_error *err);

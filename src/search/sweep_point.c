@@ -305,6 +305,44 @@ fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_desi
     return FAB_GIVE(*out, parts);
 }
 
+/* The healthy fabric; what is refused has no time. */
+fab_status sweep_evaluate_random(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                 sweep_parts *parts, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNED fab_design *planned = NULL;
+    fab_sweep_request quiet = *request;
+    quiet.progress = NULL;
+    quiet.looks_for_plan = false;
+    quiet.scenarios = NULL;
+    FAB_PASS(FAB_NEW(planned, 1, err));
+    *planned = *design;
+    FAB_PASS(fab_topology_build(&planned->fabric, &fabric, NULL, err));
+    for (size_t e = 0; e < parts->n; e++) {
+        FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
+        sweep_part *part = &parts->part[e];
+        point_progress progress = {.request = &quiet};
+        fab_error why = {.code = FAB_OK};
+        bool fits = true;
+        *planned = *design;
+        if (part->tried.n > 0) {
+            FAB_PASS(fab_plan_set(design, fabric, &part->point.engines[0].plan, part->model, planned, &fits, err));
+        }
+        if (!fits || planned->n_jobs != 1 || planned->jobs[0].placement != FAB_PLACEMENT_ORDER) {
+            continue;
+        }
+        planned->jobs[0].placement = FAB_PLACEMENT_RANDOM;
+        planned->n_engines = parts->n > 1 ? 1 : design->n_engines;
+        planned->engines[0] = design->engines[e];
+        const fab_status status = sweep_evaluate(&quiet, planned, value, &progress, &found, &why);
+        FAB_PASS(status == FAB_OK || fab_is_refusal(status) ? FAB_OK
+                                                            : fab_fail(err, status, why.where, "%s", why.text));
+        for (size_t k = 0; k < found.n_engines && k < part->point.n_engines; k++) {
+            part->point.engines[k].random_s = found.engines[k].has_iteration ? found.engines[k].time_s : 0;
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status sweep_join_parts(sweep_parts *parts, fab_sweep_point *out, fab_error *err) {
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point joined = {.n_phases = 0};
     if (parts->n > 0) {

@@ -158,6 +158,14 @@ study months clos:gpus=256,spares=4,radix=16 --scenarios time:60d@150 --policy n
 check months
 says months "In 60 days the job does"
 says months "Highest impact: gpus;"
+"$python" - <<'PY' || fail "what the first class costs"
+import json, re
+v = max(json.load(open("months.json"))["study"]["policy"], key=lambda v: v["goodput_ratio"]["mean"])
+said = re.search(r"makes ([\d.]+) % of what failures cost besides the writing of checkpoints: \$([\d.]+)([kM]) a quarter", re.sub(r"\s+", " ", open("months.txt").read()))
+lost = v["quarterly_lost_usd"] * (1 - v["write_ratio"] / (1 - v["goodput_ratio"]["mean"]))
+usd = float(said[2]) * {"k": 1e3, "M": 1e6}[said[3]]
+assert abs(usd / (float(said[1]) / 100 * lost) - 1) < 0.02 and v["write_ratio"] > 0, (usd, lost, said[0])
+PY
 
 # --- who is not told which policies compares those that fit; what does best stands first, in every report ---
 policies() { # policies STORE WANTED
@@ -206,6 +214,22 @@ says cables "Policies none and first-spare do the same in every scenario."
 grep -E '^POLICIES|\[2\]' cables.txt && fail "policies that do the same are compared"
 study folded clos:gpus=64,radix=32,spares=1,full-spares=yes "${replicas[@]}" --scenarios links:1@classes --engine spray
 policies folded none
+
+# What does best by less than its histories tell, by the pairs of them in the store, is not told from the next.
+study close clos:gpus=512,spares=2 --job model=llama3-70b --scenarios time:90d@8
+check close
+"$python" - <<'PY' || fail "policies that histories do not tell apart: $(head -4 close.txt)"
+import re, sqlite3, statistics
+rows = sqlite3.connect("close/results.db").execute("select variant, goodput from history order by variant, scenario").fetchall()
+kept = {v: [g for w, g in rows if w == v] for v in (1, 2)}
+mean = {v: statistics.mean(k) for v, k in kept.items()}
+pairs = [a / mean[2] - b / mean[1] for a, b in zip(kept[2], kept[1])]
+chance = 2.3646 * statistics.stdev(pairs) / len(pairs) ** 0.5 # Student's t of 7
+text = re.sub(r"\s+", " ", open("close.txt").read())
+more, less = map(float, re.search(r"\[3\] shrink does best of 3, but 8 histories do not tell it from \[2\] \(([\d.]+) % \+- ([\d.]+) %\)", text).groups())
+assert 0 < mean[2] / mean[1] - 1 < chance, (mean, chance)
+assert abs(more / (100 * (mean[2] / mean[1] - 1)) - 1) < 0.01 and abs(less / (100 * chance) - 1) < 0.02, (more, less, chance)
+PY
 
 # --- software fails where ranks are: spare GPUs, and those of nobody, have none ---
 study software clos:gpus=64,radix=32,spares=2 --set failures.set=none --set failures.software-mtbf=10d \

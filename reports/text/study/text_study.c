@@ -157,7 +157,8 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
     study_find_ends(s, &best, &worst);
     if (best != worst) {
         const char *name = study_show_name(page, s, s->shown);
-        fab_page_say(page, best == s->shown ? "%s does best of %zu. " : "%s of %zu. ", name, s->n_variants);
+        fab_page_say(page, best == s->shown ? "%s does best of %zu%s. " : "%s of %zu%s. ", name, s->n_variants,
+                     best == s->shown ? study_even(page, s) : "");
     }
     if (s->n_seeds == 1) {
         fab_page_say(page, "By one draw of the paths%s. ", s->n_looked_at > 0 ? "" : " (--seeds 8 for more)");

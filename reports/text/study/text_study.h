@@ -22,6 +22,9 @@ study_show *study_figure(const fab_study_summary *s);
 /** What most of the time goes to that failures take: ", 80 % of it by slower iterations". */
 const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v);
 
+/** Of the variant that does best, another that its histories do not tell from it, or nothing. */
+const char *study_even(fab_page *page, const fab_study_summary *s);
+
 /** Causes of histories, kinds of components, components and links by impact, scenarios that stand out, ways into the
  * network. */
 void study_put_causes(fab_page *page, const fab_study_summary *s);

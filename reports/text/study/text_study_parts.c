@@ -37,6 +37,20 @@ const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fa
     return fab_show(page, ", %.0f %% of it by %s", 100 * PARTS[most].ratio / (1 - v->goodput.mean), PARTS[most].name);
 }
 
+const char *study_even(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *best = &s->variants[s->shown];
+    for (size_t i = 0; i < s->n_variants && s->span_s > 0; i++) {
+        const fab_study_variant *v = &s->variants[i];
+        const double more = best->goodput.mean / v->goodput.mean - 1;
+        const double chance = fab_pairs_ci95(&best->kept, NULL, &v->kept, NULL);
+        if (i != s->shown && v->same_as != best->same_as && fabs(more) <= chance) {
+            return fab_show(page, ", but %" PRIu64 " histories do not tell it from [%zu] (%s +- %s)", s->n_done, i + 1,
+                            study_show_percent(page, more), study_show_percent(page, chance));
+        }
+    }
+    return "";
+}
+
 /* --- what has the highest impact ---------------------------------------------------------------------------------- */
 
 /* What a component's impact means: "the job stops", "x1.31", "12 % is lost". */
@@ -215,6 +229,11 @@ static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) 
                      "failures cost",
                      first->name, first->failures, study_show_percent(page, first->impact),
                      study_show_percent(page, first->share));
+        fab_page_say(page, v->write_ratio > 0 ? " besides the writing of checkpoints" : "");
+        if (v->quarterly_lost_usd > 0) { /* no class is blamed for checkpoints */
+            const double part = first->share * (1 - v->write_ratio / (1 - v->goodput.mean));
+            fab_page_say(page, ": %s a quarter", fab_show_money(page, v->quarterly_lost_usd * part));
+        }
     }
     for (size_t i = 1; i < v->n_first_causes; i++) {
         fab_page_say(page, "%s %s (%s)", i == 1 ? "; not told apart from" : " and", v->causes[i].name,

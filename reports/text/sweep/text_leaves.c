@@ -2,10 +2,11 @@
  * straddle leaves; and one over spares: the uplinks that leaves give up for them. */
 #include "text/text_sections.h"
 
-#define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */
-#define ROUNDING  1e-9
-#define MOST_TEXT 360
-#define MOST_ONE  (FAB_NAME_SIZE + 16)
+#define STRADDLES   1.005 /* what a leaf sends over the mean, above which leaves are unlike */
+#define ROUNDING    1e-9
+#define MOST_TEXT   360
+#define MOST_RANDOM 8 /* points of which it is said */
+#define MOST_ONE    (FAB_NAME_SIZE + 16)
 
 /* The phase that leaves send the least alike in; NULL: nothing leaves a leaf. */
 static const fab_sweep_phase *leaf_phase(const fab_sweep_point *p) {
@@ -179,6 +180,32 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
     }
 }
 
+/* Tapers rest on ranks in order. */
+static void leaves_put_random(fab_page *page, const fab_sweep *s) {
+    size_t n_said = 0;
+    double worst = 1;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_engine *engine = fab_sweep_has_time(&s->points[i], 0) ? &s->points[i].engines[0] : NULL;
+        worst = engine != NULL && engine->random_s > 0 ? fmax(worst, engine->random_s / engine->time_s) : worst;
+    }
+    for (size_t i = 0; i < s->n_points && worst > 1 + FAB_EVEN_RATIO && n_said < MOST_RANDOM; i++) {
+        const fab_sweep_engine *engine = fab_sweep_has_time(&s->points[i], 0) ? &s->points[i].engines[0] : NULL;
+        if (engine != NULL && engine->random_s > 0) {
+            fab_page_say(page, "%s%s at %s",
+                         n_said++ > 0
+                             ? ", "
+                             : "Ranks stand in order; with --job placement=random iterations take longer under "
+                               "these plans: ",
+                         fab_show_percent(page, fmax(engine->random_s / engine->time_s - 1, 0)),
+                         fab_text_sweep_point(page, s, &s->points[i]));
+        }
+    }
+    if (n_said > 0) {
+        fab_page_say(page, n_said == MOST_RANDOM ? " and so on (JSON: random_s)." : ".");
+        fab_page_paragraph(page, FAB_INK_BAD, 2, 2);
+    }
+}
+
 const char *fab_text_as_built(fab_page *page, const fab_sweep_point *p) {
     FAB_ANY(differs, t, (size_t)FAB_MAX_TIERS,
             t + 1 < p->counts.tiers &&
@@ -188,6 +215,7 @@ const char *fab_text_as_built(fab_page *page, const fab_sweep_point *p) {
 }
 
 void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {
+    leaves_put_random(page, s);
     leaves_put_taper(page, s);
     leaves_put_spares(page, s);
 }

@@ -464,7 +464,9 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
                       "another; --seeds 20 has means and how far seeds lie apart.");
     } else if (drawn_once != NULL) {
         char more[32] = "";
-        fab_append(more, sizeof more, n_once > 1 ? " and %zu more" : "", n_once - 1);
+        if (n_once > 1) {
+            fab_append(more, sizeof more, " and %zu more", n_once - 1);
+        }
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 2,
             "One draw of %s%s: too many flows for several unasked. The others are means; --seeds N has those of all.",

@@ -410,6 +410,10 @@ static fab_status finish_figures(const fab_summariser *s, variant_sums *v, fab_e
     FAB_PASS(find_spread(&v->tallies[TALLY_COLLISIONS], false, &out->collisions, err));
     FAB_PASS(find_spread(&v->tallies[TALLY_LOST], false, &out->lost_ratio, err));
     FAB_PASS(find_spread(&v->tallies[TALLY_MOVED], false, &out->moved, err));
+    const tally *goodput = &v->tallies[TALLY_GOODPUT];
+    if (goodput->n_values > 0 && goodput->sum > 0) { /* by history: quantiles lose that order */
+        fab_parts_of(goodput->value, goodput->n_values, &out->kept);
+    }
     FAB_PASS(find_spread(&v->tallies[TALLY_GOODPUT], true, &out->goodput, err));
     if (s->request.span_s > 0) {
         out->restart_ratio = summarise_share(out->restart_ratio, out->n_done);

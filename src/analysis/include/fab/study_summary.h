@@ -17,6 +17,7 @@
 #include "fab/engine_spec.h"
 #include "fab/fabric.h"
 #include "fab/failure_spec.h"
+#include "fab/stat.h"
 
 #define FAB_STUDY_TOP       10   /**< components and scenarios named, unless asked for otherwise */
 #define FAB_STUDY_TOP_MOST  1000 /**< likewise, at most */
@@ -140,6 +141,7 @@ typedef struct fab_study_variant {
                                  other does more */
     /* Of histories. */
     fab_spread goodput;
+    fab_parts kept; /**< of its mean, by which two variants are told apart */
     double restart_ratio, redo_ratio, slow_ratio, wait_ratio, write_ratio; /**< means; with that of the goodput they add
                                                                               up to 1 */
     double failures, stops;                                                /**< of a span, means */

@@ -56,6 +56,7 @@ typedef struct fab_sweep_engine {
     fab_stat other_batch; /**< where shrink was taken: goodput with the other value of failures.keep-batch; mean 0:
                              not known */
     fab_parts kept, waiting_kept, other_kept; /**< of these three */
+    double random_s;        /**< of points with unlike tapers: time_s with placement=random; 0: not asked */
     double all_jobs_s;      /**< of a design with several jobs: that of fab_contention_engine; 0: not known */
     bool is_drawn;          /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;       /**< that times and prices are means of, where something is drawn */
