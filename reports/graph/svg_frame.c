@@ -243,12 +243,25 @@ static void add_title(const fab_svg *svg, const char *name, fab_str *out) {
     }
 }
 
+/* The engine of the picture: of those that have the phases of the verdict the first. */
+static size_t drawn_engine(const fab_result *r) {
+    size_t drawn = 0;
+    for (; r->of_engine[drawn] != r->of_engine[r->verdict->engine]; drawn++) {
+    }
+    return drawn;
+}
+
+/* Its costs; of another that is faster alone none of its tokens. */
+static void add_cost(const fab_result *r, fab_str *out) {
+    const char *cost = r->verdict->cost;
+    const size_t n = r->verdict->engine == drawn_engine(r) ? strlen(cost) : strcspn(cost, ";");
+    fab_str_printf(out, "N%.*s", n > 0 ? (int)n - 1 : 0, n > 0 ? cost + 1 : "");
+}
+
 /* What bounds the engine of the picture; of another that is faster alone how fast both are. */
 static void add_bound(const fab_result *r, fab_str *out) {
     const fab_run_verdict *v = r->verdict;
-    size_t drawn = 0; /* of those that have the phases */
-    for (; r->of_engine[drawn] != r->of_engine[v->engine]; drawn++) {
-    }
+    const size_t drawn = drawn_engine(r);
     if (v->engine == drawn) {
         fab_str_printf(out, "Bound by %s", v->bound);
     } else if (r->n_iterations > v->engine) {
@@ -359,6 +372,7 @@ static void put_heading(const fab_svg *svg, const char *name) {
     FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str bound = FAB_STR_INIT;
+    FAB_OWNS(fab_str_release) fab_str cost = FAB_STR_INIT;
     const fab_run_verdict *verdict = w->view->result->verdict;
     double room = fab_svg_room(&svg->page);
     add_counts(w->view, &counts);
@@ -367,15 +381,17 @@ static void put_heading(const fab_svg *svg, const char *name) {
     add_title(svg, name, &title);
     if (verdict != NULL && svg->picture == FAB_PICTURE_LOAD) {
         add_bound(w->view->result, &bound);
+        add_cost(w->view->result, &cost);
     } else if (verdict != NULL && svg->picture == FAB_PICTURE_COST) {
         fab_str_add(&bound, verdict->cost);
     }
-    if (counts.failed || traffic.failed || title.failed || bound.failed) {
+    if (counts.failed || traffic.failed || title.failed || bound.failed || cost.failed) {
         w->has_failed = true;
     } else {
         fab_svg_text(w, 20, 30, "h", "start", room, title.data != NULL ? title.data : "");
         fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
-        (void)put_lines(svg, fmax(put_lines(svg, 65, &traffic), 83), &bound);
+        const double below = cost.length > 0 ? put_lines(svg, 65, &cost) + 4 : 65;
+        (void)put_lines(svg, put_lines(svg, below, &bound) + 4, &traffic);
     }
 }
 

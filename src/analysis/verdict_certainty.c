@@ -175,6 +175,10 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     char gaps[FAB_ASSUMED_SIZE];
     if (r->n_fabrics > 0 && fab_imported_gaps(&r->fabrics[0].spec, gaps, sizeof gaps)) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; the file of the network does not say, so assumed: %s", gaps);
+        if (r->fabrics[0].spec.gaps.cables) { /* which all collisions hang on */
+            fab_append(v->bound, FAB_VERDICT_TEXT, "; with %.*s as assumed, which the file does not say",
+                       (int)strcspn(gaps, ","), gaps);
+        }
     }
     if (r->placed != NULL && r->placed->note[0] != '\0') {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; %s", r->placed->note);

@@ -127,6 +127,24 @@ static fab_status look_at_experts(fab_result *result, uint64_t n_experts, bool i
                              is_chosen ? ", and its all-to-all tests the fabric" : ", ep=auto lets the search choose");
 }
 
+/* An all-to-all of experts that no link between switches sees, where others carry something. */
+static fab_status look_at_inner_experts(fab_result *result, const char *of, uint64_t inner, uint64_t outer,
+                                        fab_error *err) {
+    return inner == 0 || outer > 0
+               ? FAB_OK
+               : add_warning(result, err,
+                             "%sexperts are exchanged within servers and leaves: no link between switches carries any "
+                             "of it, so that nothing here is said of a fabric under experts; a larger ep spreads them",
+                             of);
+}
+
+/* Adds flows of experts that cross none of them, and all that do. */
+static void count_expert_flows(const char *phase, uint64_t flows, uint64_t fabric_flows, uint64_t io_counts[2]) {
+    const bool is_exchange = strncmp(phase, "ep-", 3) == 0;
+    io_counts[0] += is_exchange && fabric_flows == 0 ? flows : 0;
+    io_counts[1] += is_exchange ? fabric_flows : 0;
+}
+
 bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
     return job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep > 1 && domain > 1 && job->pp > 1 &&
            strcmp(job->order, "tp-cp-pp-dp") == 0 && job->cp == 1 && job->tp * job->pp % domain == 0 &&
@@ -228,6 +246,12 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     FAB_PASS(look_at_batch(result, job->batch, job->batch_unrounded, result->ranks, err));
     FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
     FAB_PASS(fab_warn_of_gpu(result, job, spec, err));
+    uint64_t experts[2] = {0};
+    for (size_t i = 0; result->fabrics[0].counts.tiers > 1 && i < result->n_phases; i++) {
+        const fab_phase_result *p = &result->phases[i];
+        count_expert_flows(p->name, p->flows, p->fabric_flows, experts);
+    }
+    FAB_PASS(look_at_inner_experts(result, "", experts[0], experts[1], err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, job->ep_chosen, err));
     }
@@ -275,6 +299,11 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
         FAB_FORMAT(of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
     }
     FAB_PASS(look_at_gaps(result, of, p->assumed, err));
+    uint64_t experts[2] = {0};
+    for (size_t i = 0; p->counts.tiers > 1 && i < p->n_phases; i++) {
+        count_expert_flows(p->phases[i].name, p->phases[i].flows, p->phases[i].fabric_flows, experts);
+    }
+    FAB_PASS(look_at_inner_experts(result, of, experts[0], experts[1], err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }
