@@ -18,6 +18,7 @@ done
 grep -q '>phase dp<\|: phase dp<' drawn/phase.svg || fail "the picture of a phase does not name it"
 grep -q 'The network costs \$' drawn/cost.svg || fail "the picture of cost has no total"
 grep -q 'The network costs \$' drawn/load.svg && fail "the picture of loads tells of cost"
+grep -q '>Network \$[^<]*; 1e9 tokens: \$[^<]* tokens/s of ' drawn/phase.svg || fail "no costs in the picture of a run"
 grep -q 'compute, [0-9]* % of the' drawn/phase.svg || fail "no verdict in the picture of a run"
 # One picture has one engine, the first, which its title names, and no line is of another; prices that are alike have no colour of the dearest.
 "$program" run clos:gpus=64,radix=16,tiers=3,taper=2 --job model=gpt-1.7b,tp=8,placement=random --engine ecmp,qp=4 --engine spray --export engines.svg --quiet --json >engines.json
@@ -28,8 +29,10 @@ first, best = (f"{r['iteration'][i]['time_s']:.4g}" for i in (0, r["verdict"]["b
 texts = re.findall(r">([^<]*)</text>", svg)
 assert r["verdict"]["best_engine"] == 1 and texts[0].startswith("clos:gpus=64,radix=16,tiers=3,taper=2 under ecmp,"), texts[:4]
 assert re.match(r"An iteration takes ([\d.]+) m?s; under engine 2, spray, which is not drawn, ([\d.]+) m?s$", texts[3]), texts[3]
+total = r["cost"]["total_usd"]
+assert re.match(r"Network \$[\d.]+k, \$\d+ per GPU, [\d.]+ kW$", texts[2]) and abs(float(re.findall(r"[\d.]+", texts[2])[0]) * 1e3 / total - 1) < 1e-3, (texts[2], total)
 worst = max(p["engines"][0]["max_collision_factor"] for p in r["phases"])
-assert f"Largest collision factor {worst:.2f}: " in texts[2] and texts[2].endswith("random placement (seed 0)"), texts[2]
+assert f"Largest collision factor {worst:.2f}: " in texts[4] and texts[4].endswith("random placement (seed 0)"), texts[4]
 PYTHON
 # Of several seeds the first is drawn, which the title says; a heading that is too long for a line has two, and no cut.
 "$program" run rail-spine:gpus=256,radix=32,taper=2 --seeds 2 --seed 7 --engine ecmp --export seeds.svg --quiet >/dev/null

@@ -345,6 +345,27 @@ for command in compare sweep; do
   "$program" help $command | tr -s ' \n' ' ' | grep -q "default 1, and means of 8 in compare, .*sweep .*where paths are drawn" || fail "seeds of $command"
 done
 
+# What an imported list leaves open stands beside what bounds; experts that no link between switches sees are told, and others not.
+printf 'SwitchName=leaf%d Nodes=node[%d-%d]\n' 1 1 4 2 5 8 >names.conf
+echo 'SwitchName=spine Switches=leaf[1-2]' >>names.conf
+says "; with 1 cable from a switch up (cables) as assumed, which the file does not say" route installed:names.conf --traffic pattern:shift,by=4
+says "; with 2 cables from a switch up (cables) as assumed" route installed:names.conf --set cables=2 --traffic pattern:shift,by=4
+inner=(clos:gpus=256 rail-only:gpus=256 --job model=deepseek-v3,tp=1,cp=1,pp=1,memory-check=off --engine spray --quiet)
+for ep in 8 16; do
+  "$program" compare "${inner[@]}" --job ep=$ep | tr -s ' \n' ' ' >ep$ep
+  "$program" run "${inner[0]}" "${inner[@]:2}" --job ep=$ep --json >ep$ep.json
+done
+told='experts are exchanged within servers and leaves: no link between switches carries any of it'
+grep -qF "[1] $told" ep8 && ! grep -qF "[1] $told" ep16 || fail "experts within servers: $(head -c 900 ep8 ep16)"
+python3 - <<'PYTHON' || fail "flows of experts"
+import json
+for ep, crosses in (("8", False), ("16", True)):
+    r = json.load(open(f"ep{ep}.json"))
+    crossing = sum(p["fabric_flows"] for p in r["phases"] if p["name"].startswith("ep-"))
+    told = any("no link between switches carries" in w for w in r["meta"].get("warnings", []))
+    assert (crossing > 0) == crosses and told == (not crosses), (ep, crossing, r["meta"])
+PYTHON
+
 # The least load, which no switch routes by, is never taken, nor named beside what is.
 bound=(clos:gpus=128,radix=32,taper=2,spares=2 --job model=llama3-8b --engine optimal --engine spray --quiet)
 "$program" run "${bound[@]}" | sed '/^clos/,$d' | tr -s ' \n' ' ' >out
