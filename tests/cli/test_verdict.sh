@@ -351,15 +351,15 @@ echo 'SwitchName=spine Switches=leaf[1-2]' >>names.conf
 says "; with 1 cable from a switch up (cables) as assumed, which the file does not say" route installed:names.conf --traffic pattern:shift,by=4
 says "; with 2 cables from a switch up (cables) as assumed" route installed:names.conf --set cables=2 --traffic pattern:shift,by=4
 inner=(clos:gpus=256 rail-only:gpus=256 --job model=deepseek-v3,tp=1,cp=1,pp=1,memory-check=off --engine spray --quiet)
-for ep in 8 16; do
+for ep in 8 64; do
   "$program" compare "${inner[@]}" --job ep=$ep | tr -s ' \n' ' ' >ep$ep
   "$program" run "${inner[0]}" "${inner[@]:2}" --job ep=$ep --json >ep$ep.json
 done
 told='experts are exchanged within servers and leaves: no link between switches carries any of it'
-grep -qF "[1] $told" ep8 && ! grep -qF "[1] $told" ep16 || fail "experts within servers: $(head -c 900 ep8 ep16)"
+grep -qF "[1] $told" ep8 && ! grep -qF "[1] $told" ep64 || fail "experts within servers: $(head -c 900 ep8 ep64)"
 python3 - <<'PYTHON' || fail "flows of experts"
 import json
-for ep, crosses in (("8", False), ("16", True)):
+for ep, crosses in (("8", False), ("64", True)):
     r = json.load(open(f"ep{ep}.json"))
     crossing = sum(p["fabric_flows"] for p in r["phases"] if p["name"].startswith("ep-"))
     told = any("no link between switches carries" in w for w in r["meta"].get("warnings", []))
