@@ -54,8 +54,9 @@ const fab_report_format *fab_report_format_find(const char *name) {
 fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
                             FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
-    FAB_REFUSE_IF(format->needs_graph && result->graph == NULL && !(format->shows_audit && result->audit != NULL), err,
-                  FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
+    FAB_REFUSE_IF(format->needs_graph && result->graph == NULL &&
+                      !(format->shows_audit && (result->audit != NULL || result->sweep != NULL)),
+                  err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
                   format->shows_graph ? "a graph" : format->name);
     FAB_PASS(fab_result_check(result, err));
     errno = 0;

@@ -549,6 +549,11 @@ static fab_status print_svg(const fab_result *result, const fab_report_style *st
     }
     FAB_REFUSE_IF(chosen.picture == FAB_PICTURE_AUDIT, err, FAB_EUNSUPPORTED, NULL,
                   "picture audit: nothing was audited; the command audit does that");
+    if (result->sweep != NULL) {
+        FAB_REFUSE_IF(chosen.picture != FAB_PICTURE_AUTO, err, FAB_EUNSUPPORTED, NULL,
+                      "compared designs have one picture, of all their figures");
+        return fab_svg_compare(result, out, err);
+    }
     FAB_PASS(choose_shown(&chosen, &shown, err));
     if (chosen.view == FAB_VIEW_AUTO) {
         FAB_PASS(fab_graph_layout_choose_view(&shown, FAB_SVG_WIDTH, FAB_SVG_EDGES, &chosen.view, err));

@@ -56,6 +56,9 @@ double fab_svg_sample(fab_graph_writer *w, double x, double y, const char *class
 /** An audit: racks, or boxes where no rack is known, with what is wrong between them. */
 FAB_STATUS fab_svg_audit(const fab_result *result, FILE *out, fab_error *err);
 
+/** Compared designs: what is said of them, and bars of their figures under the first engine. */
+FAB_STATUS fab_svg_compare(const fab_result *result, FILE *out, fab_error *err);
+
 /** Opens the drawing: size, title, description, styles, heading. */
 void fab_svg_begin(fab_svg *svg);
 /** Colours and what they mean, below the drawing. */

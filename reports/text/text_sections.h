@@ -61,6 +61,11 @@ bool fab_text_all_alike(const fab_sweep *sweep, bool (*alike)(const fab_sweep_po
 /** Compared designs: what comes of them under every engine, what the network has of it, and what differs. */
 void fab_text_compare(fab_page *page, const fab_sweep *sweep);
 
+/** Of it what is best under an engine, and by how much. */
+void fab_text_best_design(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** Of compared designs: what the network has of time and cost, which says how far they can lie apart. */
+void fab_text_network_part(fab_page *page, const fab_sweep *sweep);
+
 /** Compared designs under an engine: their cost by GPU hours, and of ownership. */
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Of tapers that are varied or compared: how many servers share a leaf, and whether their groups straddle leaves. */

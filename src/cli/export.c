@@ -134,13 +134,25 @@ void cli_failed_release(cli_failed *failed) {
     *failed = (cli_failed){.floor = NULL};
 }
 
+/* Of compared designs no one is drawn. */
+static fab_status check_one_fabric(const cli_options *options, const char *where, const fab_report_format *format,
+                                   fab_error *err) {
+    const bool has_one = options->command != &cli_command_compare;
+    return has_one || format == NULL || !format->needs_graph || format->shows_audit
+               ? FAB_OK
+               : fab_fail(err, FAB_EUNSUPPORTED, where,
+                          "%s shows one fabric, and several are compared; svg, png and pdf show all", format->name);
+}
+
 fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     const fab_report_format *printed = options->format != NULL ? fab_report_format_find(options->format) : NULL;
     bool has_graph = printed != NULL && printed->shows_graph;
     FAB_PASS(cli_check_new_file(options, options->timeline, err));
+    FAB_PASS(check_one_fabric(options, "--format", printed, err));
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         FAB_PASS(cli_check_new_file(options, path, err));
+        FAB_PASS(check_one_fabric(options, path, format_of(path), err));
         has_graph |= format_of(path)->shows_graph;
     }
     bool has_view = options->view != FAB_VIEW_AUTO;

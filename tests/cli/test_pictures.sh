@@ -34,6 +34,32 @@ assert re.match(r"Network \$[\d.]+k, \$\d+ per GPU, [\d.]+ kW$", texts[2]) and a
 worst = max(p["engines"][0]["max_collision_factor"] for p in r["phases"])
 assert f"Largest collision factor {worst:.2f}: " in texts[4] and texts[4].endswith("random placement (seed 0)"), texts[4]
 PYTHON
+# Compared designs: what is best, as the report has it, and bars as long as figures; one that is not built says why; no other format, told before anything runs.
+compared=(compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=3 clos:gpus=63 --job model=gpt-1.7b --engine spray --quiet)
+"$program" "${compared[@]}" --export compared.svg --export compared.pdf --json >compared.json
+"$program" "${compared[@]}" >compared.txt
+python3 - <<'PYTHON' || fail "the picture of compared designs"
+import json, re
+s, svg = json.load(open("compared.json"))["sweep"], open("compared.svg").read()
+texts = [t.replace("&gt;", ">") for t in re.findall(r">([^<]*)</text>", svg)]
+text = re.sub(r"\s+", " ", open("compared.txt").read())
+said = " ".join(texts[1:next(i for i, t in enumerate(texts) if t.startswith("gpt-1.7b: "))])
+assert texts[0] == "3 designs under one job" and said.startswith("Under spray ") and said.endswith(".") and said in text, texts
+bars = [tuple(map(float, b)) for b in re.findall(r'<rect class="n l3" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"', svg)]
+figures = {"network": lambda p: p["total_usd"], "bisection": lambda p: p["bisection_ratio"],
+           "tokens/s": lambda p: p["engines"][0]["tokens_per_s"], "1e9 tokens by hours": lambda p: p["engines"][0]["usd_per_1e9_tokens"],
+           "1e9 tokens, bought": lambda p: p["engines"][0]["owned_usd_per_1e9_tokens"]}
+columns = [t for t in texts if t in figures]
+assert columns == list(figures) and len(bars) == 15, (columns, bars)
+for k, name in enumerate(columns):
+    first, second, third = (bar[2] for bar in bars[3 * k:3 * k + 3])
+    a, b = (figures[name](p) for p in s["points"][:2])
+    assert third == 0 and abs(second / first / (b / a) - 1) < 1e-3 and len({bar[0] for bar in bars[3 * k:3 * k + 3]}) == 1, (name, bars)
+assert any(t.startswith("[3] clos:gpus=63: ") for t in texts) and open("compared.pdf", "rb").read(5) == b"%PDF-", texts
+PYTHON
+"$program" "${compared[@]}" --export compared.dot 2>err && fail "a graph of compared designs"
+grep -q 'compared.dot: dot shows one fabric, and several are compared; svg, png and pdf show all' err || fail "a graph of compared designs: $(<err)"
+
 # Of several seeds the first is drawn, which the title says; a heading that is too long for a line has two, and no cut.
 "$program" run rail-spine:gpus=256,radix=32,taper=2 --seeds 2 --seed 7 --engine ecmp --export seeds.svg --quiet >/dev/null
 grep -q '>rail-spine:gpus=256,radix=32,taper=2 under ecmp,[^<]*, seed 7, the first of 2<' seeds.svg || fail "the seed of the picture"

@@ -61,7 +61,7 @@ typedef struct fab_report_format {
     double cable_bytes;    /**< taken beside the graph, for each of its cables; 0: hardly anything */
     bool is_for_files;     /**< pages, pictures and packed files: nothing that a terminal shows */
     bool needs_graph;      /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
-    bool shows_audit;      /**< or an audit, where there is no graph */
+    bool shows_audit;      /**< or an audit, or compared designs, where there is no graph */
     bool leaves_out_hosts; /**< has the rate that hosts give to bytes, but not what their software adds to steps */
 } fab_report_format;
 

@@ -119,3 +119,60 @@ void fab_text_short_plans(fab_page *page, const fab_sweep *s) {
             fab_show_time(page, widest->plan_bound_s));
     }
 }
+
+/* Least and most over the designs of parts of a whole; most < least: there is none. */
+typedef struct part_range {
+    double least, most;
+} part_range;
+
+static void part_widen(part_range *r, double part, double whole) {
+    if (whole > 0) {
+        r->least = fmin(r->least, part / whole);
+        r->most = fmax(r->most, part / whole);
+    }
+}
+
+static const char *part_show(fab_page *page, const part_range *r) {
+    const char *most = fab_show(page, "%.3g %%", 100 * r->most);
+    const char *least = fab_show(page, "%.3g %%", 100 * r->least);
+    return strcmp(least, most) == 0 ? most : fab_show(page, "%.3g to %s", 100 * r->least, most);
+}
+
+/* GPUs take most of time and cost: what the network has of both says how far designs can lie apart. */
+void fab_text_network_part(fab_page *page, const fab_sweep *s) {
+    part_range time = {INFINITY, -INFINITY};
+    part_range hours = time;
+    part_range owned = time;
+    const fab_sweep_point *priced = NULL;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        for (size_t e = 0; e < p->n_engines; e++) {
+            const fab_iteration *it = &p->engines[e].iteration;
+            if (!p->engines[e].has_iteration || !(it->usd_per_1e9_tokens > 0)) {
+                continue;
+            }
+            double usd_per_year = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * FAB_SECONDS_PER_YEAR;
+            part_widen(&time, fab_iteration_exposed_s(it), it->time_s);
+            part_widen(&hours, it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year),
+                       usd_per_year);
+            part_widen(&owned, p->ownership.network_usd, p->ownership.total_usd);
+            priced = p;
+        }
+    }
+    if (priced == NULL) {
+        return;
+    }
+    fab_page_say(page, "Communication that nothing hides is %s of the time; the network is %s of the cost by GPU hours",
+                 part_show(page, &time), part_show(page, &hours));
+    if (owned.most >= owned.least) {
+        fab_page_say(page, " and %s of what is bought and run", part_show(page, &owned));
+    }
+    fab_page_say(page, ".");
+    if (fab_text_unlike_hours(s)) {
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+        fab_text_gpu_hours(page, s);
+        return;
+    }
+    fab_page_say(page, " A GPU hour is $%.2f (%s; job.gpu-hour-usd): margins below %.0f %% are within such values.",
+                 priced->gpu_hour_usd, priced->gpu_hour_source, 100 * FAB_EVEN_RATIO);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+}
