@@ -121,6 +121,11 @@ static const fab_field AUDITS[] = {
         cables_out_of_port_order, n_out_of_port_order,
         "Those whose names follow none along the ports of a leaf either, or along them alone: it does not show there "
         "who has changed places at one leaf."),
+    FIELD_OF(cables_left_out, n_left,
+             "Cables of hosts that stand elsewhere than the names or the ports of all others say, and of which no "
+             "finding says where they belong.",
+             IF(n_left)),
+    FIELD(hosts_left, "Some of these hosts.", FILLED),
     GROUP(bisection, &BISECTION),
     ARRAY(boundaries, "boundary", boundary, n_boundaries, &AUDIT_BOUNDARY, "Cables between tiers."),
     ARRAY(coverage, "boundary", boundary, n_boundaries, &COVERAGE, "How much of each boundary some rule speaks of."),

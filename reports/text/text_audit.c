@@ -155,6 +155,13 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
 /* Where the names of hosts do not say who has changed places. */
 static void audit_put_order(fab_page *page, const fab_audit *a) {
     const uint32_t n = a->n_out_of_port_order;
+    if (a->n_left > 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "%" PRIu32 " cable%s of %" PRIu32 " host%s stand%s elsewhere than the names or the ports of all "
+                       "others say, and where %s no rule says; a plan tells (--against): %s",
+                       a->n_left, fab_plural(a->n_left), a->n_hosts_left, fab_plural(a->n_hosts_left),
+                       a->n_left == 1 ? "s" : "", a->n_left == 1 ? "it belongs" : "they belong", a->hosts_left);
+    }
     if (n == 0 || a->n_ruled == 0) {
         return;
     }
@@ -208,7 +215,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     audit_put_coverage(page, a);
     audit_put_order(page, a);
     audit_put_bisection(page, a);
-    if (n_faults == 0 && a->n_ruled > 0) {
+    if (n_faults == 0 && a->n_ruled > 0 && a->n_left == 0) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
                       a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."
                                                : "Nothing departs from the structure.");

@@ -109,7 +109,7 @@ static bool is_spread_so(const audit_plugs *p, const audit_plug *x) {
            is_explained(p, x, most > 0 && n_should >= most && n_should >= n_here);
 }
 
-fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err) {
+fab_status audit_report_astray(audit_plugs *plugs, audit_plug *p, double confidence, fab_error *err) {
     auditor *a = plugs->a;
     const fab_network_end *end = fab_network_far(a->net, p->side);
     const fab_network_end own = audit_plug_end(plugs, p);
@@ -123,6 +123,7 @@ fab_status audit_report_astray(audit_plugs *plugs, const audit_plug *p, double c
     if (fab_audit_is_whole(a, p->should) || is_spread_so(plugs, p)) { /* it lacks none: servers are dealt so */
         return FAB_OK;
     }
+    p->is_told = true;
     const char *leaf = fab_audit_label(a, p->should);
     if (p->or_else != NONE) {
         const char *other = fab_audit_label(a, p->or_else);
@@ -177,7 +178,6 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
     for (uint32_t i = 0; i < n; i++) {
         audit_plug *x = &p->plug[astray[i]];
         if (!x->is_told) {
-            x->is_told = true;
             FAB_PASS(audit_report_astray(p, x, confidence_of(p, x->server), err));
         }
     }

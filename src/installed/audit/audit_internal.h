@@ -185,9 +185,10 @@ uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier);
 /** How many servers stand in a ring in each other's place, of which `first` is the least: instead [n] is who stands in
  * the place of a server, or n and more; 0: it is in none. Complexity: O(n). */
 uint32_t audit_ring_length(const uint32_t *instead, uint32_t n, uint32_t first);
-/** One finding of a ring, with the confidence, cables and impact of f, by the names of `shape`. */
-FAB_STATUS audit_report_ring(auditor *a, const fab_shape *shape, const uint32_t *instead, uint32_t first,
-                             fab_finding *f, fab_error *err);
+/** One finding of a ring, with the confidence, cables and impact of f, by the names [server] of its members: of all
+ * their cables, or of some. */
+FAB_STATUS audit_report_ring(auditor *a, const char *const *names, const uint32_t *instead, uint32_t first,
+                             bool is_whole, fab_finding *f, fab_error *err);
 
 FAB_STATUS fab_audit_absent(auditor *a, fab_error *err);
 FAB_STATUS fab_audit_trunks(auditor *a, fab_error *err);

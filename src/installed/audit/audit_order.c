@@ -4,28 +4,33 @@
  * they are not the only ones. */
 #include "audit_plugs.h"
 
+#include "fab/fnv.h"
+#include "fab/str.h"
+
 #define NONE         FAB_NETWORK_NONE
 #define LEAST        8    /* hosts that make an order */
 #define ALL_IN_ORDER 6    /* hosts that make one where none stands out of it */
 #define MOST_BROKEN  0.04 /* part of them that stand out of it */
 #define RISING       0.9  /* part of the neighbours at a leaf whose names rise, where ports follow names */
 #define NEAR         2    /* places around a host that stands out */
-#define MOST_NEAR    256
-#define MOST_TRIED   8
+#define ALL          UINT32_MAX
+#define MOST_NAMED   8
 
 typedef struct standing {
     uint64_t kind; /* of name, and column */
     uint32_t leaf, leaf_rank, rank, port, plug;
 } standing;
 
-/* Two plugs, each where the other belongs. */
-typedef struct swapped {
-    uint32_t server[2], plug[2];
+/* Plugs of a ring, each where the one before it belongs, the first where the last does: of two, each where the other
+ * belongs. From the first server on. */
+typedef struct exchanged {
+    uint64_t servers; /* digest of all */
+    uint32_t server[2], first, n; /* plugs: sequence.member[first] ... */
     double confidence;
-} swapped;
+} exchanged;
 
-FAB_ORDER_KEYS(by_servers, swapped, FAB_ORDER(a->server[0], b->server[0]), FAB_ORDER(a->server[1], b->server[1]),
-               FAB_ORDER(a->plug[0], b->plug[0]));
+FAB_ORDER_KEYS(by_servers, exchanged, FAB_ORDER(a->server[0], b->server[0]), FAB_ORDER(a->server[1], b->server[1]),
+               FAB_ORDER(a->servers, b->servers), FAB_ORDER(a->first, b->first));
 
 typedef struct sequence {
     audit_plugs *p;
@@ -35,13 +40,20 @@ typedef struct sequence {
     uint32_t *tail, *before; /* of the longest rising sequence */
     bool *is_out;            /* [n]: not in it */
     uint32_t *place_of_rank; /* [servers]: where those of it stand, as it was marked last; of others anything */
+    uint32_t *by_rank;       /* [n]: places by the name that stands there */
+    bool *is_free;           /* [n]: it may belong elsewhere */
+    uint32_t *place, *who;   /* [n]: where one belongs, who belongs at a place; FAB_NETWORK_NONE: not known */
+    uint32_t *ring;          /* [n]: find_rings() */
+    bool *is_left;           /* [plugs]: it stands out, and no exchange puts it right */
     bool by_port;            /* ports follow names; else those of a leaf stand by name */
-    swapped *swap;           /* [n_swapped] */
-    uint32_t n_swapped;
-    size_t swap_capacity;
+    exchanged *list;         /* [n_exchanged] */
+    uint32_t *member;        /* [n_members]: plugs */
+    uint32_t n_exchanged, n_members;
+    size_t list_capacity, member_capacity;
     uint32_t n_most; /* hosts of the longest sequence in which ports follow names */
 } sequence;
-FAB_FREES(sequence_release, sequence, kept, tail, before, is_out, place_of_rank, swap);
+FAB_FREES(sequence_release, sequence, kept, tail, before, is_out, place_of_rank, by_rank, is_free, place, who, ring,
+          is_left, list, member);
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
@@ -74,131 +86,146 @@ static uint32_t mark_out(sequence *s) {
     return s->n - length;
 }
 
-/* The nearest before or behind a place, as `step` is -1 or 1, that is in the rising sequence, but for one. */
-static uint32_t rising_from(const sequence *s, uint32_t at, uint32_t step, uint32_t except) {
-    do {
-        at += step;
-    } while (at < s->n && (s->is_out[at] || at == except));
-    return at < s->n ? at : NONE;
-}
+/* --- who is exchanged --------------------------------------------------------------------------------------------- */
 
-/* A place, and what rises before and behind it; where ports do not count, before and behind its leaf. */
-typedef struct place {
-    uint32_t at, before, behind;
-} place;
-
-static place place_of(const sequence *s, uint32_t i) {
-    uint32_t first = i;
-    uint32_t last = i;
-    for (; !s->by_port && first > 0 && s->at[first - 1].leaf == s->at[i].leaf; first--) {
-    }
-    for (; !s->by_port && last + 1 < s->n && s->at[last + 1].leaf == s->at[i].leaf; last++) {
-    }
-    return (place){i, rising_from(s, first, UINT32_MAX, NONE), rising_from(s, last, 1, NONE)};
-}
-
-/* Whether what stands at another place would be in order at this one, in its stead. */
-static bool fits_at(const sequence *s, const place *here, uint32_t other) {
-    uint32_t before = here->before == other ? rising_from(s, other, UINT32_MAX, other) : here->before;
-    uint32_t behind = here->behind == other ? rising_from(s, other, 1, other) : here->behind;
-    return (before == NONE || s->at[before].rank < s->at[other].rank) &&
-           (behind == NONE || s->at[other].rank < s->at[behind].rank);
-}
-
-/* The nearest by name that is in the rising sequence, but for one. */
-static uint32_t rising_by_name(const sequence *s, uint32_t i, uint32_t step, uint32_t except) {
+/* The nearest by name that is in the rising sequence and where it belongs. */
+static uint32_t rising_by_name(const sequence *s, uint32_t i, uint32_t step) {
     for (uint32_t rank = s->at[i].rank + step; rank < s->p->a->shape->n_servers; rank += step) {
-        uint32_t at = s->place_of_rank[rank]; /* of this sequence, if that rank stands there */
-        if (at < s->n && s->at[at].rank == rank && !s->is_out[at] && at != except) {
+        const uint32_t at = s->place_of_rank[rank]; /* of this sequence, if that rank stands there */
+        if (at < s->n && s->at[at].rank == rank && !s->is_out[at] && s->place[at] == at) {
             return at;
         }
     }
     return NONE;
 }
 
-/* Whether no neighbour by name is at its leaf, but for one. */
-static bool is_away(const sequence *s, uint32_t i, uint32_t except) {
-    uint32_t below = rising_by_name(s, i, UINT32_MAX, except);
-    uint32_t above = rising_by_name(s, i, 1, except);
+/* Whether no neighbour by name is at its leaf. */
+static bool is_away(const sequence *s, uint32_t i) {
+    const uint32_t below = rising_by_name(s, i, UINT32_MAX);
+    const uint32_t above = rising_by_name(s, i, 1);
     return (below == NONE || s->at[below].leaf != s->at[i].leaf) &&
            (above == NONE || s->at[above].leaf != s->at[i].leaf);
 }
 
-/* Whether two, the second behind the first, would both be in order if they changed places. One of them at least is out,
- * and those that rise are then more than before: each exchange leaves fewer out. */
-static bool are_exchanged(const sequence *s, const place *one, const place *two) {
-    uint32_t i = one->at;
-    uint32_t k = two->at;
-    return (s->is_out[i] || s->is_out[k]) && s->at[i].rank > s->at[k].rank && fits_at(s, one, k) &&
-           fits_at(s, two, i) &&
-           (s->by_port || (s->at[i].leaf != s->at[k].leaf && is_away(s, i, k) && is_away(s, k, i)));
+/* Whether one that stands out is within `near` places. */
+static bool is_near_one(const sequence *s, uint32_t i, uint32_t near) {
+    const uint32_t last = near < s->n - i ? i + near + 1 : s->n;
+    FAB_ANY_IN(found, k, i > near ? i - near : 0, last, s->is_out[k]);
+    return found;
 }
 
-/* To its place by name among those of its leaf, where ports do not count. Returns that. */
-static uint32_t settle(sequence *s, uint32_t i) {
-    for (uint32_t step = UINT32_MAX;; step = 1) {
-        for (uint32_t k = i + step; !s->by_port && k < s->n && s->at[k].leaf == s->at[i].leaf &&
-                                    (s->at[k].rank > s->at[i].rank) == (step != 1) && s->at[k].rank != s->at[i].rank;
-             k = i + step) {
-            standing moved = s->at[i];
-            s->at[i] = s->at[k];
-            s->at[k] = moved;
-            i = k;
-        }
-        if (step == 1) {
-            return i;
-        }
-    }
-}
-
-static void exchange(sequence *s, uint32_t *i, uint32_t *k) {
-    standing one = s->at[*i];
-    standing *two = &s->at[*k];
-    s->at[*i].rank = two->rank;
-    s->at[*i].plug = two->plug;
-    two->rank = one.rank;
-    two->plug = one.plug;
-    *i = settle(s, *i);
-    *k = settle(s, *k);
-}
-
-/* How many stand out of the order when two change places. */
-static uint32_t count_left(sequence *s, uint32_t i, uint32_t k) {
-    exchange(s, &i, &k);
-    const uint32_t n_out = mark_out(s);
-    exchange(s, &i, &k);
-    (void)mark_out(s);
-    return n_out;
-}
-
-/* Two that put the order right at both places when they change: of the first MOST_TRIED, those that leave the fewest of
- * n_out. */
-static bool find_exchange(sequence *s, uint32_t n_out, uint32_t *out_i, uint32_t *out_k) {
-    place near[MOST_NEAR];
+/* Fills place and who. What rises and has none that stands out within `near` places is where it belongs. Where as many
+ * places as names are between two such, these stand there by name; else where they belong is not known. */
+static void find_places(sequence *s, uint32_t near) {
     uint32_t n = 0;
-    uint32_t n_tried = 0;
-    uint32_t least = n_out;
-    for (uint32_t i = 0, next = 0; i < s->n; i++) {
-        for (uint32_t k = i < NEAR ? 0 : i - NEAR; s->is_out[i] && k <= i + NEAR && k < s->n && n < MOST_NEAR; k++) {
-            if (k >= next) { /* not listed yet */
-                near[n++] = place_of(s, k);
-                next = k + 1;
+    for (uint32_t rank = 0; rank < s->p->a->shape->n_servers; rank++) {
+        const uint32_t at = s->place_of_rank[rank];
+        if (at < s->n && s->at[at].rank == rank) {
+            s->by_rank[n++] = at;
+        }
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->place[i] = s->who[i] = NONE;
+        s->is_free[i] = near == ALL || is_near_one(s, i, near);
+    }
+    for (uint32_t x = 0, y = 0; n == s->n && x < n; x++, y++) { /* else one has two adapters of this column */
+        const uint32_t first = x;
+        const uint32_t lowest = y;
+        for (; x < n && s->is_free[x]; x++) {
+        }
+        for (; y < n && s->is_free[s->by_rank[y]]; y++) {
+        }
+        for (uint32_t k = lowest; k < y && x - first == y - lowest; k++) {
+            s->place[s->by_rank[k]] = first + k - lowest;
+            s->who[first + k - lowest] = s->by_rank[k];
+        }
+        if (x < n) {
+            s->place[x] = s->who[x] = x;
+        }
+    }
+}
+
+/* One belongs at a place; who belonged there does so where that one did. */
+static void give_place(sequence *s, uint32_t i, uint32_t place) {
+    const uint32_t other = s->who[place];
+    const uint32_t old = s->place[i];
+    s->who[old] = other;
+    s->who[place] = i;
+    if (other != NONE) {
+        s->place[other] = old;
+    }
+    s->place[i] = place;
+}
+
+/* Places of a leaf are alike where ports do not count. */
+static bool are_alike(const sequence *s, uint32_t i, uint32_t k) {
+    return s->at[i].leaf == s->at[k].leaf && s->at[i].port == s->at[k].port;
+}
+
+/* Whether one belongs at a place that is not like its own. */
+static bool is_elsewhere(const sequence *s, uint32_t i) {
+    return s->place[i] != NONE && !are_alike(s, i, s->place[i]);
+}
+
+/* Of places that are alike, each keeps its own, and two that are in each other's are a pair. */
+static void settle(sequence *s) {
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (s->place[i] != NONE && s->place[i] != i && !is_elsewhere(s, i)) {
+            give_place(s, i, i);
+        }
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t first = is_elsewhere(s, i) ? s->place[i] : 0;
+        for (; first > 0 && is_elsewhere(s, i) && are_alike(s, first - 1, first); first--) {
+        }
+        for (uint32_t k = first; is_elsewhere(s, i) && k < s->n && are_alike(s, k, first); k++) {
+            const bool is_pair = is_elsewhere(s, k) && s->place[k] == s->who[k]; /* already */
+            if (is_elsewhere(s, k) && are_alike(s, s->place[k], i) && (!is_pair || s->who[k] == i)) {
+                give_place(s, i, k);
+                give_place(s, k, i);
+                break;
             }
         }
     }
-    for (uint32_t x = 0; x < n; x++) {
-        for (uint32_t y = x + 1; y < n && n_tried < MOST_TRIED && least > 0 && least + 2 > n_out; y++) {
-            const bool is_one = are_exchanged(s, &near[x], &near[y]);
-            const uint32_t left = is_one ? count_left(s, near[x].at, near[y].at) : least;
-            n_tried += is_one;
-            if (left < least) {
-                least = left;
-                *out_i = near[x].at;
-                *out_k = near[y].at;
-            }
+}
+
+/* Whether those of a ring, n of which each stands where the one before it belongs, are exchanged. One that was moved
+ * along its leaf to a free port makes all between stand one further: then fewer than half of them are out. */
+static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
+    uint32_t n_out = 0;
+    bool all = true;
+    bool is_close = true; /* no port was left */
+    for (uint32_t i = first, k = 0; k < n; i = s->place[i], k++) {
+        n_out += s->is_out[i];
+        all = all && (s->by_port || is_away(s, i));
+    }
+    for (uint32_t i = first; i < first + n && 2 * n_out < n; i++) {
+        is_close = is_close && i < s->n && s->at[i].leaf == s->at[first].leaf &&
+                   s->at[i].port == s->at[first].port + i - first;
+    }
+    return all && is_close;
+}
+
+/* Fills ring [n]: how many are exchanged with one, or 0. Returns how many exchanges of two they are, where they are as
+ * few as those of an order, and, with `all`, leave none elsewhere; else 0. */
+static uint32_t find_rings(sequence *s, uint32_t near, bool all) {
+    uint32_t n_exchanges = 0;
+    find_places(s, near);
+    settle(s);
+    memset(s->ring, 0, s->n * sizeof *s->ring);
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t n = s->place[i] != i && s->ring[i] == 0;
+        uint32_t at = s->place[i];
+        for (; n > 0 && at > i && at < s->n; at = s->place[at], n++) { /* from the first place of a ring */
+        }
+        const bool is_one = n > 1 && at == i && is_ring(s, i, n);
+        all = all && (is_one || s->place[i] == i || s->ring[i] > 0);
+        n_exchanges += is_one ? n - 1 : 0;
+        for (; is_one && s->ring[at] == 0; at = s->place[at]) {
+            s->ring[at] = n;
         }
     }
-    return least < n_out;
+    return LEAST * n_exchanges <= s->n ? n_exchanges : 0;
 }
 
 static uint64_t row_of(const sequence *s, uint32_t i) {
@@ -208,8 +235,8 @@ static uint64_t row_of(const sequence *s, uint32_t i) {
 /* The leaf of its neighbours by name. Where they are on two, it is either: that of its row of names, or the one that
  * lacks cables, rather than *out_else. */
 static uint32_t leaf_by_name(const sequence *s, uint32_t i, uint32_t *out_else) {
-    const uint32_t below = rising_by_name(s, i, UINT32_MAX, i);
-    const uint32_t above = rising_by_name(s, i, 1, i);
+    const uint32_t below = rising_by_name(s, i, UINT32_MAX);
+    const uint32_t above = rising_by_name(s, i, 1);
     const uint32_t one = below != NONE ? s->at[below].leaf : NONE;
     const uint32_t two = above != NONE ? s->at[above].leaf : NONE;
     *out_else = NONE;
@@ -233,17 +260,54 @@ static bool is_with_its_server(const audit_plugs *p, uint32_t plug, uint32_t n) 
     return n_there > n;
 }
 
+/* Notes a ring, from the first server on. */
+static fab_status note_ring(sequence *s, uint32_t first, double confidence, fab_error *err) {
+    const audit_plugs *p = s->p;
+    exchanged ring = {FAB_FNV_BEGIN, {0, 0}, s->n_members, s->ring[first], confidence};
+    for (uint32_t i = s->place[first], k = 1; k < ring.n; i = s->place[i], k++) {
+        first = p->plug[s->at[i].plug].server < p->plug[s->at[first].plug].server ? i : first;
+    }
+    for (uint32_t k = 0, i = first; k < ring.n; k++, i = s->place[i]) {
+        const uint32_t server = p->plug[s->at[i].plug].server;
+        ring.servers = fab_fnv(ring.servers, &server, sizeof server);
+        ring.server[k < 2 ? k : 1] = k < 2 ? server : ring.server[1];
+        FAB_PASS(FAB_APPEND(s->member, s->n_members, s->member_capacity, err, s->at[i].plug));
+    }
+    return FAB_APPEND(s->list, s->n_exchanged, s->list_capacity, err, ring);
+}
+
+/* Notes those that are exchanged and puts them where they belong; n_out stand out. Returns how many do then. */
+static fab_status put_back(sequence *s, double confidence, uint32_t *out_n_out, fab_error *err) {
+    memcpy(s->kept, s->at, s->n * sizeof *s->at);
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t least = i;
+        for (uint32_t at = i, k = 0; k < s->ring[i]; at = s->place[at], k++) {
+            least = at < least ? at : least;
+        }
+        FAB_PASS(s->ring[i] > 0 && least == i ? note_ring(s, i, confidence, err) : FAB_OK);
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (s->ring[i] > 0) {
+            s->at[s->place[i]].rank = s->kept[i].rank;
+            s->at[s->place[i]].plug = s->kept[i].plug;
+        }
+    }
+    qsort(s->at, s->n, sizeof *s->at, by_place);
+    *out_n_out = mark_out(s);
+    return FAB_OK;
+}
+
 static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
+    static const uint32_t NEAREST[] = {ALL, NEAR, 0};
     audit_plugs *p = s->p;
-    double confidence = fab_audit_confidence(s->n - n_out, s->n);
-    for (uint32_t i = 0, k = 0; n_out > 0 && find_exchange(s, n_out, &i, &k); n_out = mark_out(s)) {
-        exchange(s, &i, &k);
-        const bool falls = p->plug[s->at[i].plug].server > p->plug[s->at[k].plug].server;
-        const uint32_t plug[2] = {s->at[falls ? k : i].plug, s->at[falls ? i : k].plug};
-        const swapped one = {.server = {p->plug[plug[0]].server, p->plug[plug[1]].server},
-                             .plug = {plug[0], plug[1]},
-                             .confidence = confidence};
-        FAB_PASS(FAB_APPEND(s->swap, s->n_swapped, s->swap_capacity, err, one));
+    const double confidence = fab_audit_confidence(s->n - n_out, s->n);
+    for (size_t k = 0; n_out > 0 && k < FAB_N_OF(NEAREST); k++) {
+        if (find_rings(s, NEAREST[k], NEAREST[k] == ALL) > 0) {
+            FAB_PASS(put_back(s, confidence, &n_out, err));
+        }
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->place[i] = i;
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
@@ -257,9 +321,9 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
         if (s->is_out[i] && !x->is_told && x->should != NONE) {
-            x->is_told = true;
             FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
+        s->is_left[s->at[i].plug] = s->is_out[i] && !x->is_told;
     }
     return FAB_OK;
 }
@@ -286,30 +350,11 @@ static bool has_leaf_out(const sequence *s) {
     return found;
 }
 
-/* Whether one exchange, or one more for every LEAST hosts, puts all in order. */
-static bool few_exchanges_do(sequence *s, uint32_t n_out) {
-    const uint32_t n = n_out;
-    uint32_t n_made = 0;
-    memcpy(s->kept, s->at, s->n * sizeof *s->at);
-    for (uint32_t i = 0, k = 0; n_out > 0 && LEAST * (n_made + 1) <= s->n && n <= 2 * (s->n / LEAST); n_made++) {
-        if (!find_exchange(s, n_out, &i, &k)) {
-            break;
-        }
-        exchange(s, &i, &k);
-        n_out = mark_out(s);
-    }
-    if (n_made > 0) {
-        memcpy(s->at, s->kept, s->n * sizeof *s->at);
-        (void)mark_out(s);
-    }
-    return n_out == 0;
-}
-
 /* Of few hosts those that are exchanged, and no others, are still an exception. */
 static bool is_broken(sequence *s, uint32_t n_out) {
     const bool are_many = (n_out > 2 && n_out > MOST_BROKEN * s->n) || LEAST * n_out > s->n;
     const bool are_few = s->n < (n_out > 0 ? LEAST : ALL_IN_ORDER);
-    return are_few || (are_many && !few_exchanges_do(s, n_out));
+    return are_few || (are_many && find_rings(s, ALL, true) == 0);
 }
 
 /* Puts leaves in the order of their names, else of the names of their hosts. */
@@ -346,12 +391,14 @@ static fab_status look_at_sequence(sequence *s, fab_error *err) {
     return tell_broken(s, n_out, err);
 }
 
-static bool is_one_leaf(const audit_plugs *p, const swapped *x) {
-    return p->plug[x->plug[0]].leaf == p->plug[x->plug[1]].leaf;
+static bool is_one_leaf(const sequence *s, const exchanged *x) {
+    const audit_plug *plug = s->p->plug;
+    FAB_ALL_IN(all, i, x->first + 1, x->first + x->n, plug[s->member[i]].leaf == plug[s->member[x->first]].leaf);
+    return all;
 }
 
-static bool same_servers(const swapped *x, const swapped *y) {
-    return x->server[0] == y->server[0] && x->server[1] == y->server[1];
+static bool same_servers(const exchanged *x, const exchanged *y) {
+    return x->server[0] == y->server[0] && x->server[1] == y->server[1] && x->servers == y->servers;
 }
 
 /* Whether names rise along the ports of leaves, but for servers [n_servers] that are exchanged. */
@@ -368,45 +415,99 @@ static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, 
     return n_rising >= RISING * n_pairs;
 }
 
-/* Two servers, of which n ports are exchanged: one finding. One that stands with others of its server is elsewhere
- * with all of them alone. */
-static fab_status tell_pair(audit_plugs *p, const swapped *x, uint32_t n, fab_error *err) {
-    const uint32_t n_of[2] = {audit_n_ports(p, x->server[0]), audit_n_ports(p, x->server[1])};
-    const bool is_whole = n == (n_of[0] < n_of[1] ? n_of[0] : n_of[1]);
-    if (!is_whole && !is_one_leaf(p, x) &&
-        (is_with_its_server(p, x->plug[0], n) || is_with_its_server(p, x->plug[1], n))) {
-        return FAB_OK;
+/* Three servers or more, of which the n ports of list x are exchanged: one finding. */
+static fab_status tell_ring(const sequence *s, const exchanged *x, uint32_t n, bool is_whole, fab_error *err) {
+    const audit_plugs *p = s->p;
+    const uint32_t n_servers = p->a->shape->n_servers;
+    FAB_OWNED uint32_t *instead = NULL;
+    FAB_OWNED const char **name = NULL;
+    fab_finding f = {.confidence = x->confidence, .cables = n * x->n};
+    FAB_PASS(FAB_NEW_ALL((size_t)n_servers + 1, err, instead, name));
+    for (uint32_t i = 0; i < n * x->n; i++) {
+        const exchanged *y = &x[i / x->n];
+        const audit_plug *plug = &p->plug[s->member[y->first + i % x->n]];
+        const audit_plug *next = &p->plug[s->member[y->first + (i + 1) % x->n]];
+        instead[plug->server] = next->server;
+        name[plug->server] = n > 1 || is_whole ? p->a->shape->server_name[plug->server] : fab_audit_label(p->a, plug->node);
+        f.line = i == 0 ? fab_network_far(p->a->net, plug->side)->line : f.line;
+        f.damage_bps += plug->leaf != next->leaf ? p->a->net->cables[plug->side >> 1].rate_bps : 0;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        p->plug[x[i].plug[0]].is_told = p->plug[x[i].plug[1]].is_told = true;
+    return audit_report_ring(p->a, name, instead, x->server[0], is_whole, &f, err);
+}
+
+/* Servers, of which n ports are exchanged: one finding. One that stands with others of its server is elsewhere with all
+ * of them alone. */
+static fab_status tell_exchanged(sequence *s, const exchanged *x, uint32_t n, fab_error *err) {
+    audit_plugs *p = s->p;
+    const uint32_t *member = &s->member[x->first];
+    uint32_t n_least = UINT32_MAX; /* ports of one of them */
+    bool is_beside = false;
+    for (uint32_t k = 0; k < x->n; k++) {
+        const uint32_t n_of = audit_n_ports(p, p->plug[member[k]].server);
+        n_least = n_of < n_least ? n_of : n_least;
+        is_beside = is_beside || is_with_its_server(p, member[k], n);
     }
-    for (uint32_t i = 0; is_whole && n > 1 && i < n_of[0] + n_of[1]; i++) { /* those that one lacks as well */
-        p->plug[i < n_of[0] ? p->first[x->server[0]] + i : p->first[x->server[1]] + i - n_of[0]].is_told = true;
+    const bool is_told = n == n_least || is_one_leaf(s, x) || !is_beside;
+    for (uint32_t i = 0; i < n * x->n; i++) {
+        audit_plug *plug = &p->plug[s->member[x[i / x->n].first + i % x->n]];
+        plug->is_told = is_told;
+        s->is_left[plug - p->plug] = !is_told;
     }
-    return n > 1 ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
-                 : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[x->plug[0]], &p->plug[x->plug[1]],
-                                         x->confidence, err);
+    for (uint32_t k = 0; n == n_least && n > 1 && k < x->n; k++) { /* those that one lacks as well */
+        const uint32_t server = p->plug[member[k]].server;
+        for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
+            p->plug[i].is_told = true;
+        }
+    }
+    return !is_told    ? FAB_OK
+           : x->n > 2 ? tell_ring(s, x, n, n == n_least, err)
+           : n > 1 ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
+                      : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]],
+                                              &p->plug[member[1]], x->confidence, err);
 }
 
 /* What is exchanged, by servers; at ports of one leaf, which loses nothing, where ports follow names everywhere else
  * and one in LEAST hosts is exchanged so, or one at all. */
-static fab_status tell_swapped(sequence *s, const standing *all, uint32_t n, fab_error *err) {
+static fab_status tell_all_exchanged(sequence *s, const standing *all, uint32_t n, fab_error *err) {
     audit_plugs *p = s->p;
     uint32_t n_at_leaf = 0;
-    FAB_OWNED_NEW(bool, is_swapped, (size_t)p->a->shape->n_servers + 1, err);
-    FAB_SORT(s->swap, s->n_swapped, by_servers);
-    for (uint32_t i = 0; i < s->n_swapped; i++) {
-        const swapped *x = &s->swap[i];
-        n_at_leaf += is_one_leaf(p, x) && (i == 0 || !same_servers(x, x - 1));
-        is_swapped[x->server[0]] = is_swapped[x->server[1]] = true;
-    }
-    const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_swapped);
-    p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
-    FAB_EACH_RUN(uint32_t, i, next, s->n_swapped, same_servers(&s->swap[next], &s->swap[i])) {
-        if (tells_ports || !is_one_leaf(p, &s->swap[i])) {
-            FAB_PASS(tell_pair(p, &s->swap[i], next - i, err));
+    FAB_OWNED_NEW(bool, is_exchanged, (size_t)p->a->shape->n_servers + 1, err);
+    FAB_SORT(s->list, s->n_exchanged, by_servers);
+    for (uint32_t i = 0; i < s->n_exchanged; i++) {
+        const exchanged *x = &s->list[i];
+        n_at_leaf += is_one_leaf(s, x) && (i == 0 || !same_servers(x, x - 1)) ? x->n - 1 : 0;
+        for (uint32_t k = x->first; k < x->first + x->n; k++) {
+            is_exchanged[p->plug[s->member[k]].server] = true;
         }
     }
+    const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_exchanged);
+    p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
+    FAB_EACH_RUN(uint32_t, i, next, s->n_exchanged, same_servers(&s->list[next], &s->list[i])) {
+        if (tells_ports || !is_one_leaf(s, &s->list[i])) {
+            FAB_PASS(tell_exchanged(s, &s->list[i], next - i, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* What stands elsewhere than names, or the peers of its server, say, and is no finding: its servers are named. */
+static fab_status name_left(const sequence *s, fab_error *err) {
+    const audit_plugs *p = s->p;
+    FAB_OWNS(fab_str_release) fab_str names = FAB_STR_INIT;
+    uint32_t last = NONE;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        const audit_plug *x = &p->plug[i];
+        const bool is_left = !x->is_told && (s->is_left[i] || x->should != NONE);
+        if (is_left && x->server != last && n++ < MOST_NAMED) {
+            fab_str_printf(&names, "%s%.120s", n > 1 ? ", " : "", p->a->shape->server_name[x->server]);
+        }
+        last = is_left ? x->server : last;
+        p->a->out->n_left += is_left;
+    }
+    FAB_PASS(fab_str_status(&names, err));
+    p->a->out->n_hosts_left = n;
+    FAB_FORMAT(p->a->out->hosts_left, "%s%s", n > 0 ? names.data : "", n > MOST_NAMED ? ", ..." : "");
     return FAB_OK;
 }
 
@@ -466,7 +567,8 @@ static uint32_t list_all(const audit_plugs *p, standing *all) {
 fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     FAB_OWNED standing *all = NULL;
     FAB_OWNS(sequence_release) sequence s = {.p = p};
-    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.kept, s.tail, s.before, s.is_out));
+    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.kept, s.tail, s.before, s.is_out, s.is_free, s.is_left));
+    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, s.by_rank, s.place, s.who, s.ring));
     FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)p->a->shape->n_servers + 1, err));
     const uint32_t n = list_all(p, all);
     p->a->out->n_out_of_order = p->a->out->n_out_of_port_order -= p->n - n; /* of what is told the place is known */
@@ -475,6 +577,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
         s.n = next - i;
         FAB_PASS(look_at_sequence(&s, err));
     }
-    FAB_PASS(tell_swapped(&s, all, list_all(p, all), err));
+    FAB_PASS(tell_all_exchanged(&s, all, list_all(p, all), err));
+    FAB_PASS(name_left(&s, err));
     return look_at_adapters(p, s.tail, err);
 }

@@ -80,4 +80,5 @@ FAB_STATUS audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
 /** Two servers of which several cables, those that are told, are where those of the other belong, at other leaves or at
  * ports of the same. */
 FAB_STATUS audit_report_servers(const audit_plugs *p, uint32_t one, uint32_t two, double confidence, fab_error *err);
-FAB_STATUS audit_report_astray(audit_plugs *plugs, const audit_plug *p, double confidence, fab_error *err);
+/** Tells of one that is elsewhere than it should be, unless servers are dealt so: then it stays untold. */
+FAB_STATUS audit_report_astray(audit_plugs *plugs, audit_plug *p, double confidence, fab_error *err);

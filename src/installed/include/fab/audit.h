@@ -117,6 +117,9 @@ typedef struct fab_audit {
     uint32_t n_out_of_order, n_out_of_port_order; /**< cables of hosts whose names follow no order from leaf to leaf, or
                                                      none along ports: without a plan it does not show there who has
                                                      changed places */
+    uint32_t n_left, n_hosts_left; /**< cables, and their hosts, that stand elsewhere than the names or the ports of all
+                                      others say, and of which no finding says where they belong */
+    char hosts_left[200];          /**< some of these */
     bool has_rails;
     bool has_plan;           /**< from fab_audit_against() */
     uint32_t n_renamed;      /**< boxes that the plan calls otherwise: the same by GUID, or by what is plugged where */
