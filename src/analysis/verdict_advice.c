@@ -174,7 +174,8 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     if (has_luck(v)) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", between);
         (void)add_engines(v, true, "the gain of ", out);
-        fab_append(out, FAB_VERDICT_TEXT, " is luck of this draw: nothing clear over %d seeds", FAB_VERDICT_SEEDS);
+        fab_append(out, FAB_VERDICT_TEXT, " is luck of %s: nothing clear over %" PRIu64 " seeds",
+                   r->n_seeds > 1 ? "these draws" : "this draw", fab_verdict_seeds(r->n_seeds));
         between = "; ";
     }
     if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {

@@ -386,7 +386,7 @@ static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figu
     FAB_PASS(FAB_NEW(draws, n, err));
     for (size_t i = 0; i < n; i++) {
         draws[i] = (fab_seed_figures){figures[i].busiest_link_s, figures[i].max_collision, figures[i].collided_flows,
-                                      figures[i].transfer_s};
+                                      figures[i].transfer_s, figures[i].least_s};
     }
     *out = draws;
     return FAB_OK;

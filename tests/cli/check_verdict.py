@@ -120,7 +120,9 @@ def check_advice(n):
         design = f"{family}:gpus={per_server * rng.randint(6, 20)},gpus-per-server={per_server},radix={rng.choice([16, 24, 32])}"
         design += f",taper={rng.choice(['2', '1.7', '3'])}" if rng.random() < 0.4 and family != "fat-tree" else ""
         traffic = rng.choice(["pattern:permutation", f"pattern:shift,by={per_server * rng.randint(1, 5)}", "pattern:ring", "job"])
-        words = ["route", design, "--traffic", traffic, "--seed", str(rng.randint(1, 99)), "--engine", rng.choice(["ecmp", "ecmp,qp=4", "ecmp,qp=8", "dmodk"])]
+        seed = rng.randint(1, 99)
+        words = ["route", design, "--traffic", traffic, "--seed", str(seed), "--engine", rng.choice(["ecmp", "ecmp,qp=4", "ecmp,qp=8", "dmodk"])]
+        words += ["--seeds", str(rng.choice([8, 12]))] if rng.random() < 0.3 else []
         words += ["--job", "layers=4,hidden=1024,heads=8,plan=given"] if traffic == "job" else []
         tried = subprocess.run([program, *words, "--quiet", "--json"], capture_output=True, text=True)
         if tried.returncode != 0:  # too few ports
@@ -137,6 +139,28 @@ def check_advice(n):
                 assert alternative["confirmed"] == (row["verdict"] == "faster"), (words, alternative, row)
                 assert close(alternative["seeds_ratio"], row["gain_ratio"]), (words, alternative, row)
     assert named >= n // 3 and luck > 0, (named, luck)
+
+
+def check_least(n):
+    """What is told though the interval of its gain contains 0 takes the least under every seed: under others it loses nothing. So with and without --advise."""
+    rng, told = random.Random(5), 0
+    for i in range(n):
+        gpus, to = 32 * rng.randint(1, 2), rng.randrange(32)
+        flows = [(a, (a + rng.randint(8, 16)) % gpus, rng.randint(1, 3)) for a in range(gpus)]
+        flows += [(a % gpus, to, rng.randint(1, 3)) for a in range(to + 8, to + 8 + rng.randint(3, 9))]
+        with open(f"least{i}.csv", "w", encoding="utf-8") as file:
+            print("src,dst,bytes", *(f"{a},{b},{m}000000" for a, b, m in flows), sep="\n", file=file)
+        words = ["route", f"clos:gpus={gpus},radix=16,taper={rng.choice(['1', '2'])}", "--traffic", f"file:least{i}.csv"]
+        report = run(*words, "--engine", "ecmp", "--advise")
+        plain = run(*words, "--engine", "ecmp", "--seeds", "8")["verdict"]["alternatives"]
+        for row in report["advice"]["candidates"]:
+            engine = row["change"].removeprefix("--engine ")
+            assert all(t["confirmed"] == (row["verdict"] == "faster") for t in plain if t["engine"] == engine and "confirmed" in t), (i, row, plain)
+            if row["verdict"] == "faster" and row["gain_s"] <= row["gain_ci95_s"]:
+                told += 1
+                before_s, after_s = seconds(run(*words, "--seed", "501", "--seeds", "16", "--engine", "ecmp", "--engine", engine))
+                assert after_s <= before_s * 1.001, (i, row, before_s, after_s)
+    assert told >= n // 2, told
 
 
 def check_cases():
@@ -178,6 +202,7 @@ check_engines()
 check_parts()
 check_cases()
 check_advice(80 // SHARE)
+check_least(12 // SHARE)
 
 
 def check_width():

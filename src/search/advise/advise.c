@@ -29,23 +29,24 @@ bool advise_counts_links(const fab_traffic *traffic) {
     return n > FAB_ADVICE_UNEQUAL_FLOWS;
 }
 
-double advise_phase_s(const fab_engine_result *e, uint64_t seed, bool by_links) {
-    const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? seed : 0];
-    return by_links ? draw->busiest_link_s : draw->transfer_s + e->latency_s;
+void advise_add_phase(const fab_engine_result *e, uint64_t seed, bool by_links, fab_seed_figures *io) {
+    const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? seed : 0]; /* one that holds for every seed */
+    const double latency_s = by_links ? 0 : e->latency_s;
+    io->transfer_s += (by_links ? draw->busiest_link_s : draw->transfer_s) + latency_s;
+    io->least_s += draw->least_s + latency_s;
+    io->max_collision_factor = fmax(io->max_collision_factor, draw->max_collision_factor);
+    io->collided_flows += draw->collided_flows;
 }
 
-/* Sums over the phases; an engine that draws nothing has one draw, which holds for every seed. */
+/* Sums over the phases. */
 static fab_status advise_add_up(const advisor *a, const fab_result *result, advise_outcome *out, fab_error *err) {
     fab_advice_figures sum = {0};
     for (uint64_t s = 0; s < a->n_seeds; s++) {
         fab_seed_figures draw = {0};
         for (size_t p = 0; p < result->n_phases; p++) {
             const fab_engine_result *e = &result->phases[p].engines[0];
-            const fab_seed_figures *of_phase = &e->draws[e->n_seeds > 1 ? s : 0];
-            draw.transfer_s += advise_phase_s(e, s, a->advice->by_links);
-            out->is_in_network = out->is_in_network || of_phase->busiest_link_s > 0;
-            draw.max_collision_factor = fmax(draw.max_collision_factor, of_phase->max_collision_factor);
-            draw.collided_flows += of_phase->collided_flows;
+            advise_add_phase(e, s, a->advice->by_links, &draw);
+            out->is_in_network = out->is_in_network || e->busiest_link_s.max > 0;
         }
         FAB_REFUSE_IF(isnan(draw.transfer_s), err, FAB_EUNSUPPORTED, a->has_packets ? "transport" : "--engine",
                       a->has_packets ? "its packets end in a deadlock, or are too many"
@@ -141,17 +142,25 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     return status;
 }
 
-/* Seed by seed. */
-static fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
-                                 fab_advice_gain *out, fab_error *err) {
-    double *differences = NULL;
-    FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
-    FAB_FILL(differences, a->n_seeds, before->draws[fab_at].transfer_s - after->draws[fab_at].transfer_s);
+/* Whether times are the least that any routing needs, and never longer than others. */
+static bool cannot_lose(const fab_seed_figures *times, const fab_seed_figures *others, uint64_t n) {
+    FAB_ALL(cannot, i, n,
+            times[i].transfer_s <= times[i].least_s * (1 + FAB_VERDICT_LITTLE) &&
+                times[i].transfer_s <= others[i].transfer_s * (1 + SAME));
+    return cannot;
+}
+
+fab_status advise_judge(const fab_seed_figures *before, const fab_seed_figures *after, uint64_t n_seeds,
+                        fab_advice_gain *out, fab_error *err) {
+    FAB_OWNED_NEW(double, differences, n_seeds, err);
+    FAB_FILL(differences, n_seeds, before[fab_at].transfer_s - after[fab_at].transfer_s);
     fab_stat stat;
-    fab_stat_of(differences, a->n_seeds, &stat);
-    free(differences);
-    double time_s = before->figures.time_s;
-    bool is_clear = fabs(stat.mean) > SAME * time_s && fabs(stat.mean) > stat.ci95;
+    fab_stat_of(differences, n_seeds, &stat);
+    FAB_SUM(double, time_s, i, n_seeds, before[i].transfer_s / (double)n_seeds);
+    const bool is_never_worse =
+        fabs(stat.mean) > FAB_VERDICT_LITTLE * time_s &&
+        (stat.mean > 0 ? cannot_lose(after, before, n_seeds) : cannot_lose(before, after, n_seeds));
+    const bool is_clear = is_never_worse || (fabs(stat.mean) > SAME * time_s && fabs(stat.mean) > stat.ci95);
     *out = (fab_advice_gain){.gain_s = stat.mean,
                              .ci95_s = stat.ci95,
                              .ratio = time_s > 0 ? stat.mean / time_s : 0,
@@ -171,6 +180,11 @@ bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y) 
     order = order != 0 ? order : compare_amounts(fmax(x->max_collision_factor, 1), fmax(y->max_collision_factor, 1));
     order = order != 0 ? order : compare_amounts(x->collided_flows, y->collided_flows);
     return order < 0;
+}
+
+static fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
+                                 fab_advice_gain *out, fab_error *err) {
+    return advise_judge(before->draws, after->draws, a->n_seeds, out, err);
 }
 
 /* --- one at a time ------------------------------------------------------------------------------------------------ */
@@ -498,7 +512,7 @@ fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_e
     FAB_TRY(FAB_NEW(a, 1, err));
     a->request = request;
     a->what = fab_context_what(request->context);
-    a->n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS;
+    a->n_seeds = fab_verdict_seeds(request->n_seeds);
     FAB_TRY(FAB_NEW_ALL(1, err, a->advice, a->design));
     a->has_packets = a->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
     a->advice->transport = a->what->design->fabric.transport.kind;

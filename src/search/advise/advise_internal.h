@@ -67,8 +67,16 @@ typedef struct advisor {
 /** Whether so many flows of unequal bytes are under way that times of the fullest links are compared. */
 bool advise_counts_links(const fab_traffic *traffic);
 
-/** What a phase takes under a seed, of a replay that kept its draws; NAN: not known. */
-double advise_phase_s(const fab_engine_result *e, uint64_t seed, bool by_links);
+/** Adds what a phase takes under a seed, and takes at least, of a replay that kept its draws; NAN: not known. */
+void advise_add_phase(const fab_engine_result *e, uint64_t seed, bool by_links, fab_seed_figures *io);
+
+/**
+ * Compares times seed by seed, which is how all changes are judged. One that draws is clear by more than the 95 %
+ * interval of its differences. That is symmetric, and what nothing can beat cannot lose: where one side takes the least
+ * that any routing needs under every seed, and longer than the other under none, a mean of FAB_VERDICT_LITTLE does.
+ */
+FAB_STATUS advise_judge(const fab_seed_figures *before, const fab_seed_figures *after, uint64_t n_seeds,
+                        fab_advice_gain *out, fab_error *err);
 
 FAB_STATUS advise_outcome_init(const advisor *a, advise_outcome *out, fab_error *err);
 void advise_outcome_release(advise_outcome *outcome);

@@ -223,12 +223,13 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
 
 /* --- luck --------------------------------------------------------------------------------------------------------- */
 
-#define SEEDS FAB_VERDICT_SEEDS
 _Static_assert(FAB_VERDICT_SEEDS == FAB_ADVISE_MIN_SEEDS, "advice looks at the same draws");
+
+static uint64_t n_checked(const alternatives *t) { return fab_verdict_seeds(t->replay->n_seeds); }
 
 /* What all phases take under an engine, seed by seed, as advice counts it without packets. NAN: of one it is not known.
  */
-static fab_status draw_times(const alternatives *t, const char *engine, double out_s[SEEDS], bool *out_draws,
+static fab_status draw_times(const alternatives *t, const char *engine, fab_seed_figures *out, bool *out_draws,
                              fab_error *err) {
     FAB_OWNS(fab_context_free_owned) fab_context *context = NULL;
     FAB_OWNS(fab_result_release) fab_result found = {0};
@@ -239,7 +240,7 @@ static fab_status draw_times(const alternatives *t, const char *engine, double o
     FAB_FORMAT(spec.text, "%s", engine);
     FAB_PASS(fab_context_new(&what, &context, err));
     const fab_replay replay = {.context = context,
-                               .n_seeds = SEEDS,
+                               .n_seeds = n_checked(t),
                                .n_threads = t->replay->n_threads,
                                .rates = !by_links,
                                .fluid = true,
@@ -247,51 +248,44 @@ static fab_status draw_times(const alternatives *t, const char *engine, double o
                                .last_alone = true,
                                .keep_draws = true};
     FAB_PASS(fab_replay_run(&replay, &found, err));
-    for (size_t s = 0; s < SEEDS; s++) {
-        out_s[s] = 0;
-        for (size_t p = 0; p < found.n_phases; p++) {
-            const fab_engine_result *e = &found.phases[p].engines[0];
-            out_s[s] += advise_phase_s(e, s, by_links);
-            *out_draws = *out_draws || e->n_seeds > 1;
+    for (size_t p = 0; p < found.n_phases; p++) {
+        const fab_engine_result *e = &found.phases[p].engines[0];
+        for (size_t s = 0; s < replay.n_seeds; s++) {
+            advise_add_phase(e, s, by_links, &out[s]);
         }
+        *out_draws = *out_draws || e->n_seeds > 1;
     }
     return FAB_OK;
 }
 
 /* Whether what an alternative saves is more than the luck of these seeds: by the measure and the seeds of advice. */
-static fab_status check_alternative(const alternatives *t, fab_alternative *a, const double base_s[SEEDS], bool draws,
+static fab_status check_alternative(const alternatives *t, fab_alternative *a, const fab_seed_figures *base, bool draws,
                                     fab_error *err) {
-    double difference_s[SEEDS];
-    fab_stat saved;
-    double before_s = 0;
-    FAB_PASS(draw_times(t, a->engine, difference_s, &draws, err));
-    for (size_t s = 0; s < SEEDS; s++) {
-        difference_s[s] = base_s[s] - difference_s[s];
-        before_s += base_s[s] / SEEDS;
-    }
-    fab_stat_of(difference_s, SEEDS, &saved);
+    fab_advice_gain gain;
+    FAB_OWNED_NEW(fab_seed_figures, times, n_checked(t), err);
+    FAB_PASS(draw_times(t, a->engine, times, &draws, err));
+    FAB_PASS(advise_judge(base, times, n_checked(t), &gain, err));
     a->is_checked = draws;
-    a->seeds_ratio = before_s > 0 ? saved.mean / before_s : 0;
-    a->is_confirmed =
-        saved.mean > 0 && (saved.mean > saved.ci95 || (saved.min >= 0 && a->seeds_ratio > FAB_VERDICT_LITTLE));
+    a->seeds_ratio = gain.ratio;
+    a->is_confirmed = gain.verdict == FAB_ADVICE_FASTER;
     return FAB_OK;
 }
 
-/* Those that would be named. As many seeds of its own say as much. */
+/* Those that would be named. */
 static fab_status check_luck(alternatives *t, fab_error *err) {
-    double base_s[SEEDS];
+    FAB_OWNED_NEW(fab_seed_figures, base, n_checked(t), err);
     bool draws = false;
     bool is_known = false;
-    for (size_t i = 0; i < t->verdict->n_alternatives && t->replay->n_seeds < SEEDS; i++) {
+    for (size_t i = 0; i < t->verdict->n_alternatives; i++) {
         fab_alternative *a = &t->verdict->alternatives[i];
         if (!a->is_possible || a->time_s >= t->verdict->compared_s * (1 - FAB_VERDICT_LITTLE)) {
             continue;
         }
         if (!is_known) {
-            FAB_PASS(draw_times(t, t->what->engines[t->verdict->engine].text, base_s, &draws, err));
+            FAB_PASS(draw_times(t, t->what->engines[t->verdict->engine].text, base, &draws, err));
             is_known = true;
         }
-        FAB_PASS(check_alternative(t, a, base_s, draws, err));
+        FAB_PASS(check_alternative(t, a, base, draws, err));
     }
     return FAB_OK;
 }

@@ -26,7 +26,7 @@ typedef enum fab_advice_kind {
 typedef enum fab_advice_verdict {
     FAB_ADVICE_FASTER,
     FAB_ADVICE_SLOWER,
-    FAB_ADVICE_UNCLEAR,   /**< their 95 % interval contains 0 */
+    FAB_ADVICE_UNCLEAR,   /**< their 95 % interval contains 0, and neither side is always at the least */
     FAB_ADVICE_IMPOSSIBLE /**< the fabric or the job refuses it */
 } fab_advice_verdict;
 

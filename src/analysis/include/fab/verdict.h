@@ -14,6 +14,9 @@
 #define FAB_VERDICT_SEEDS        8    /**< over which a gain is no luck */
 #define FAB_VERDICT_PLAN         0.05 /**< part of its time that a job may lose to another plan or order without a word */
 
+/** Over how many seeds a gain is judged. */
+static inline uint64_t fab_verdict_seeds(uint64_t given) { return given > FAB_VERDICT_SEEDS ? given : FAB_VERDICT_SEEDS; }
+
 /** What another routing would make of the same traffic on the same fabric, as computed. */
 typedef struct fab_alternative {
     char engine[FAB_ENGINE_TEXT_SIZE];
@@ -23,7 +26,7 @@ typedef struct fab_alternative {
     double first_token_s, token_s; /**< of a job that serves, without a queue */
     double max_collision_factor;   /**< largest of the phases that were routed anew, mean over the seeds */
     bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
-    bool is_confirmed;  /**< faster there too: by more than its 95 % interval, or by some seeds and slower under none */
+    bool is_confirmed;  /**< faster there too, as advice judges it (ADR 22) */
     double seeds_ratio; /**< part of the time of all phases that it saves there */
     char reason[256];   /**< of what is not possible */
 } fab_alternative;

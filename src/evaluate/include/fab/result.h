@@ -170,6 +170,7 @@ typedef struct fab_heat {
 typedef struct fab_seed_figures {
     double busiest_link_s, max_collision_factor, collided_flows;
     double transfer_s; /**< NAN: not known, or not asked for */
+    double least_s;    /**< no routing carries its bytes in less */
 } fab_seed_figures;
 
 /** The flow of a phase that ends last. */
