@@ -127,6 +127,9 @@ static const fab_field TOKEN_SEARCH[] = {
            "What 1e9 tokens of the winner cost under ecmp with one queue pair, which run and compare assume without "
            "--engine: its best plan then, a mean of eight seeds where there are few enough flows.",
            FILLED, .source = TOKENS),
+    FIELD_OF(fewer_gain_ratio, fewer.gain,
+             "Tokens per second of the winner on fewer GPUs, or with another batch, over those on all.", FILLED),
+    FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
     FIGURE(random_s, "s", "An iteration of a winner with a taper, whose ranks are placed at random.", FILLED),
     FIELD(gap_ratio, "How far the winner is from that; 0: it is proven to be the best.",
           .formula = "usd_per_1e9_tokens / lower_bound_usd_per_1e9_tokens - 1"),

@@ -199,6 +199,7 @@ static size_t count_values(const fab_at *at) {
     return n;
 }
 
+GIVES(double, idle_goodput, here->idle != NULL ? here->idle->goodput.mean : 0);
 GIVES(bool, has_halves, here->is_built && !isnan(here->bisection_ratio));
 
 static const fab_field SWEEP_POINTS[] = {
@@ -222,6 +223,9 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(fewer_gpus, fewer.gpus, "GPUs of these.", FILLED),
     FIELD_OF(fewer_gain_ratio, fewer.gain, "Tokens per second there, over those on all.", FILLED),
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
+    REAL_BY(fewer_goodput_ratio, idle_goodput, NULL, "What failures leave of it, where servers left idle are spares.",
+            IF(idle_gain)),
+    FIELD_OF(fewer_failing_gain_ratio, idle_gain, "fewer_gain_ratio with failures, of the same histories.", FILLED),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
@@ -266,6 +270,7 @@ GIVES(uint64_t, batch_next_point, here->batch_next + 1);
 GIVES(bool, is_sprayed_unlike, here->is_sprayed &&here[1].behind != here[1].best);
 GIVES(double, sprayed_margin, here[1].margin_ratio);
 GIVES(double, sprayed_behind_margin, here[1].behind_ratio);
+GIVES(uint64_t, idle_point, here->idle + 1);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -309,6 +314,11 @@ static const fab_field COMPARED[] = {
     COUNT_BY(batch_best, batch_point, "The number of the best with its other value.", IF(hangs_on_batch)),
     COUNT_BY(batch_next, batch_next_point, "The number of that of best and next it leaves behind.", IF(hangs_on_batch)),
     FIELD_OF(batch_margin_ratio, batch_ratio, "How much more that one costs or takes then.", IF(hangs_on_batch)),
+    COUNT_BY(idle, idle_point,
+             "With failures: the number of the design whose tokens cost less than those of the best where servers idle "
+             "(fewer_job) and all GPUs are paid for.",
+             IF(idle_ratio)),
+    FIELD(idle_ratio, "How much less they cost.", FILLED),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),

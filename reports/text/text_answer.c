@@ -264,16 +264,16 @@ static void put_other(fab_page *page, const fab_sweep *s, size_t e, const char *
     const double worst = other_above(x.worst, x.best, e, waits);
     fab_page_say(page, " %s, ", clause);
     if (worst == 0) {
-        fab_page_say(page, "these histories tell none apart, bought and run.");
+        fab_page_say(page, "these histories tell none apart, bought and run.%s", fab_text_under_plans(s));
         return;
     }
-    fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.",
+    fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.%s",
                  turned > 0 ? "it is otherwise: " : "", jobs_point(page, s, x.best),
                  turned > 0             ? ""
                  : x.best == owned.best ? " too"
                                         : fab_show(page, " (not told apart from %s)", jobs_point(page, s, owned.best)),
                  fab_show_price(page, (waits ? answer_waiting : answer_other_batch)(&x.best->engines[e])),
-                 jobs_point(page, s, x.worst), fab_show_more(page, worst));
+                 jobs_point(page, s, x.worst), fab_show_more(page, worst), fab_text_under_plans(s));
 }
 
 /* Whether fewer replicas do all of the batch may decide more than what is varied; compared designs say it by theirs. */

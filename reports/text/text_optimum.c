@@ -217,8 +217,8 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
             fab_show_count(page, t->n_replayed));
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
-                       "Not proven: %s might have cheaper tokens, by %s: none costs less than %s. "
-                       "%s. %s replayed to the end.",
+                       "Not proven: %s might have cheaper tokens, by %s: none costs less than %s on all GPUs with this "
+                       "batch. %s. %s replayed to the end.",
                        fab_show_counted(page, t->n_open, "other", "others"),
                        t->gap_ratio < 1e-4 ? "less than 0.01 %"
                                            : fab_show(page, "at most %.3g %%", 100 * (1 - 1 / (1 + t->gap_ratio))),
@@ -227,6 +227,12 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
                                   : fab_show(page, "%s looked at, the limit of --replays: more tell",
                                              fab_show_counted(page, t->most_replays, "design was", "designs were")),
                        fab_show_counted(page, t->n_replayed, "was", "were"));
+    }
+    if (t->fewer.servers > 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                       "To do: %s%s. All figures and bounds here are of all GPUs with the batch above.",
+                       t->fewer.advice,
+                       t->scenarios[0] != '\0' ? ": without failures, in which servers left idle are spares" : "");
     }
     if (t->n_open_beside > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s of them: the winner with one other taper.",

@@ -139,6 +139,18 @@ static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
     v->hangs_on_batch = is_found && v->has_failures && turned >= FAB_EVEN_RATIO;
 }
 
+/* GPUs that idle are paid for: on fewer servers the costs are those of all, for so many more tokens. */
+static void judge_idle(const fab_sweep *sweep, fab_verdict *v) {
+    for (size_t i = 0; v->by_price && v->has_failures && i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        if (fab_sweep_has_time(p, 0) && p->idle_gain > 0 && p->fewer.gpus < p->job_gpus) {
+            const double ratio = figure_of(p, v, 0) / p->idle_gain / figure_of(&sweep->points[v->best], v, 0);
+            v->idle = 1 - ratio > v->idle_ratio ? i : v->idle;
+            v->idle_ratio = fmax(v->idle_ratio, 1 - ratio);
+        }
+    }
+}
+
 /* What the verdict comes to under spray, which was replayed behind the one engine of the points. */
 static void judge_sprayed(const fab_sweep *sweep, fab_verdict *v, fab_verdict *sprayed) {
     *sprayed = judge(sweep, 1);
@@ -226,6 +238,7 @@ fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
             judge_other_batch(sweep, e, v);
         }
     }
+    judge_idle(sweep, &sweep->verdicts[0]);
     if (is_sprayed && n_engines == 1) {
         judge_sprayed(sweep, &sweep->verdicts[0], &sweep->verdicts[1]);
     }

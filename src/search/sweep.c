@@ -10,7 +10,8 @@
 #include "sweep_internal.h"
 
 #define SAME  1e-9 /* figures this close are equal */
-#define TRIES 0.3  /* of the time of a sweep with failures: plans that other points run */
+#define TRIES 0.3  /* of the time of a sweep with failures: plans that other points run, and of that */
+#define TIPS  0.1  /* the job on fewer servers */
 
 void fab_sweep_point_release(fab_sweep_point *point) {
     for (size_t i = 0; i < FAB_SWEEP_PATHS; i++) {
@@ -22,7 +23,7 @@ void fab_sweep_point_release(fab_sweep_point *point) {
     for (size_t a = 0; point->algorithms != NULL && a < point->n_algorithms; a++) {
         free(point->algorithms[a].times);
     }
-    FAB_FREE_ALL(point->phases, point->algorithms, point->engines, point->settings);
+    FAB_FREE_ALL(point->phases, point->algorithms, point->engines, point->settings, point->idle);
     *point = (fab_sweep_point){.n_phases = 0};
 }
 
@@ -183,7 +184,42 @@ static fab_status share_plans(const fab_sweep_request *r, const shared_job *shar
             FAB_PASS(sweep_try_others(r, design, value, &plans, &points[i], &sweep->n_untried, err));
         }
         if (r->progress != NULL && r->scenarios != NULL) {
-            r->progress(r->progress_context, (double)n * (1 - TRIES) + (double)(i + 1) * TRIES, n);
+            r->progress(r->progress_context, (double)n * (1 - TRIES) + (double)(i + 1) * (TRIES - TIPS), n);
+        }
+    }
+    return FAB_OK;
+}
+
+/* That of the point, else of those of other points, with as many GPUs, what gains most there. NULL: none. */
+static const fab_fewer *find_tip(const sweep_parts *points, size_t n, const fab_sweep_point *point) {
+    const fab_fewer *tip = point->fewer.servers > 0 ? &point->fewer : NULL;
+    for (size_t i = 0; point->fewer.servers == 0 && i < n; i++) {
+        const fab_sweep_point *p = &points[i].part[0].point;
+        if (p->fewer.servers > 0 && p->job_gpus == point->job_gpus && (tip == NULL || p->fewer.gain > tip->gain)) {
+            tip = &p->fewer;
+        }
+    }
+    return tip;
+}
+
+/* A job that gains on fewer servers does so with failures too, in which those are spares; and what gains on one point
+ * may on others, whose search was short. */
+static fab_status try_fewer(const fab_sweep_request *r, const shared_job *shared, fab_design *design,
+                            sweep_parts *points, size_t n, fab_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        sweep_part *part = &points[i].part[0];
+        const fab_fewer *tip = find_tip(points, n, &part->point);
+        const char *value[FAB_SWEEP_PATHS] = {NULL};
+        fab_error inner = {.code = FAB_OK};
+        if (tip != NULL && part->tried.n > 0 && (r->scenarios != NULL || part->point.fewer.servers == 0) &&
+            (r->start == NULL || r->start(r->start_context, SIZE_MAX, &inner) == FAB_OK)) {
+            values_of(r, i, value);
+            const fab_status status = open_point(r, i, shared, design, &inner, err);
+            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(sweep_try_fewer(r, design, value, tip, part, err));
+        }
+        if (r->progress != NULL && r->scenarios != NULL) {
+            r->progress(r->progress_context, (double)n * (1 - TIPS) + (double)(i + 1) * TIPS, n);
         }
     }
     return FAB_OK;
@@ -420,6 +456,7 @@ static fab_status run_points(const fab_sweep_request *request, const shared_job 
         *first = i == 0 ? inner : *first;
     }
     FAB_PASS(share_plans(request, shared, design, parts, sweep, err));
+    FAB_PASS(try_fewer(request, shared, design, parts, sweep->n_points, err));
     FAB_PASS(place_at_random(request, shared, design, parts, sweep->n_points, err));
     return join_points(request, parts, sweep, err);
 }

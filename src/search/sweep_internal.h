@@ -68,6 +68,13 @@ FAB_STATUS sweep_evaluate(const fab_sweep_request *request, const fab_design *de
 FAB_STATUS sweep_try_others(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                             const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err);
 
+/* Replays the job under its first engine on the servers of a tip, or with its batch: what failures leave there, where
+ * they are asked for. A part without a tip has it then, where it gains more than a hundredth, and than seeds leave
+ * open.
+ */
+FAB_STATUS sweep_try_fewer(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                           const fab_fewer *tip, sweep_part *part, fab_error *err);
+
 /* What engines whose ranks stand in order take with placement=random, under the plans of the parts: random_s. */
 FAB_STATUS sweep_evaluate_random(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                  sweep_parts *parts, fab_error *err);

@@ -255,6 +255,97 @@ fab_status sweep_try_others(const fab_sweep_request *request, const fab_design *
     return FAB_OK;
 }
 
+/* --- fewer servers ------------------------------------------------------------------------------------------------ */
+
+/* Of what a point does on the servers of a tip, or with its batch. */
+static fab_status keep_fewer(const fab_fewer *tip, const fab_sweep_engine *few, fab_sweep_point *point,
+                             fab_error *err) {
+    const fab_sweep_engine *all = &point->engines[0];
+    const bool has_failures = few->has_goodput && all->has_goodput;
+    const double gain = few->iteration.tokens_per_s / all->iteration.tokens_per_s;
+    const double whole_gain = has_failures ? gain * few->goodput.mean / all->goodput.mean : gain;
+    if (point->fewer.servers == 0 && !(whole_gain > 1 + fmax(FAB_EVEN_RATIO, fab_sweep_chance(few, all)))) {
+        return FAB_OK;
+    }
+    if (point->fewer.servers == 0) {
+        point->fewer = *tip;
+        point->fewer.gain = gain;
+        point->fewer.draws = few->is_drawn && few->n_seeds > 1 ? few->n_seeds : 0;
+        fab_fewer_advise(&point->fewer, point->job_gpus, point->batch, all->is_drawn);
+    }
+    if (has_failures) {
+        FAB_PASS(FAB_NEW(point->idle, 1, err));
+        *point->idle = *few;
+        point->idle_gain = whole_gain;
+    }
+    return FAB_OK;
+}
+
+static fab_status evaluate_fewer(const fab_sweep_request *request, const fab_design *few, const fab_fabric *fabric,
+                                 const char *const *value, const fab_fewer *tip, sweep_part *part, fab_error *err) {
+    FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
+    FAB_OWNED fab_design *planned = NULL;
+    point_progress progress = {.request = request};
+    fab_plans *none = NULL;
+    bool fits = false;
+    FAB_PASS(FAB_NEW(planned, 1, err));
+    FAB_PASS(fab_plan_set(few, fabric, &tip->plan, part->model, planned, &fits, err));
+    FAB_PASS(fits ? evaluate_once(request, INFINITY, planned, value, &progress, &none, &found, err) : FAB_OK);
+    return found.is_built && found.engines[0].has_iteration ? keep_fewer(tip, &found.engines[0], &part->point, err)
+                                                            : FAB_OK;
+}
+
+/* By the plan of the tip; where that gains nothing here, by the best that a short search finds. */
+static fab_status plan_fewer(const fab_sweep_request *request, fab_design *few, const char *const *value,
+                             const fab_fewer *tip, sweep_part *part, fab_error *err) {
+    FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
+    FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
+    fab_fewer other = *tip;
+    FAB_PASS(fab_topology_build(&few->fabric, &fabric, NULL, err));
+    FAB_PASS(evaluate_fewer(request, few, fabric, value, tip, part, err));
+    if (part->point.fewer.servers > 0) {
+        return FAB_OK;
+    }
+    const fab_plan_request what = {.design = few,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .n_orders = 2,
+                                   .draws_leaders = true,
+                                   .most_routed = FAB_PLAN_SHORT,
+                                   .below_s = part->point.engines[0].time_s};
+    FAB_FORMAT(few->jobs[0].model, "%s", part->model);
+    FAB_PASS(fab_plan_try(&what, &plans, err));
+    if (plans == NULL || plans->n_plans_listed == 0) {
+        return FAB_OK;
+    }
+    other.plan = plans->plans[0].plan;
+    return evaluate_fewer(request, few, fabric, value, &other, part, err);
+}
+
+fab_status sweep_try_fewer(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                           const fab_fewer *tip, sweep_part *part, fab_error *err) {
+    FAB_OWNED fab_design *few = NULL;
+    fab_error why = {.code = FAB_OK};
+    fab_sweep_request quiet = *request;
+    quiet.progress = NULL;
+    quiet.looks_for_plan = false;
+    FAB_PASS(FAB_NEW(few, 1, err));
+    *few = *design;
+    FAB_PASS(design->n_jobs == 0 ? fab_design_default_job(&few->jobs[0], err) : FAB_OK);
+    fab_job_spec *job = &few->jobs[0];
+    if (design->n_jobs > 1 || job->gpus > 0 || job->n_servers > 0 || job->servers.length > 0 || job->dp > 0 ||
+        part->tried.n == 0 || !part->point.engines[0].has_iteration) {
+        return FAB_OK;
+    }
+    few->n_jobs = few->n_engines = 1;
+    const bool is_fewer = tip->gpus < part->point.job_gpus;
+    job->n_servers = is_fewer ? tip->servers : 0;
+    job->batch = is_fewer ? job->batch : tip->batch;
+    const fab_status status = plan_fewer(&quiet, few, value, tip, part, &why);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
 /* Under the fastest plan; with failures under that of the list of which they leave most. */
 static fab_status evaluate_part(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                 point_progress *progress, sweep_part *out, fab_error *err) {

@@ -66,16 +66,94 @@ void fab_text_choices(fab_page *page, const fab_sweep *sweep) {
     put_collectives(page, sweep);
 }
 
-/* A number of GPUs may be what costs most. */
-void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
-    FAB_EACH(const fab_sweep_point, at, s->points, s->n_points) {
-        if (at->fewer.servers > 0) {
-            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s%s: %s; all that is said of it here is of all its GPUs.",
-                           fab_text_sweep_point(page, s, at),
-                           at->n_engines > 1 ? fab_show(page, " under %s", at->engines[0].label) : "",
-                           at->fewer.advice);
+/* "x1.08"; where several points have the tip "x1.08 at [1] clos, x1.01 at [2] clos". */
+static const char *gains_show(fab_page *page, const fab_sweep *s, const fab_sweep_point *at, const char **out_names) {
+    const char *gains = "";
+    const char *names = "";
+    size_t n = 0;
+    bool is_known = true;
+    for (const fab_sweep_point *p = at; p < s->points + s->n_points; p++) {
+        if (p->fewer.servers > 0 && strcmp(p->fewer.advice, at->fewer.advice) == 0) {
+            const char *name = fab_text_sweep_point(page, s, p);
+            const char *comma = n++ > 0 ? ", " : "";
+            gains = fab_show(page, "%s%sx%.3g at %s", gains, comma, p->idle_gain, name);
+            names = fab_show(page, "%s%s%s", names, comma, name);
+            is_known = is_known && p->idle_gain > 0;
         }
     }
+    *out_names = names;
+    return !is_known ? "" : n == 1 ? fab_show(page, "x%.3g", at->idle_gain) : gains;
+}
+
+/* A number of GPUs may be what costs most. */
+static bool put_tips(fab_page *page, const fab_sweep *s) {
+    bool any_gain = false;
+    FAB_EACH(const fab_sweep_point, at, s->points, s->n_points) {
+        const char *names = "";
+        FAB_ANY(is_told, i, (size_t)(at - s->points),
+                s->points[i].fewer.servers > 0 && strcmp(s->points[i].fewer.advice, at->fewer.advice) == 0);
+        any_gain = any_gain || at->idle_gain > 0;
+        if (at->fewer.servers == 0 || is_told) {
+            continue;
+        }
+        const char *gains = gains_show(page, s, at, &names);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s%s: %s%s; all %sthat is said of it here is of all its GPUs.", names,
+                       at->n_engines > 1 ? fab_show(page, " under %s", at->engines[0].label) : "", at->fewer.advice,
+                       s->scenarios[0] == '\0' ? ""
+                       : gains[0] == '\0'      ? "; that is without failures, in which servers left idle are spares"
+                                               : fab_show(page,
+                                                          "; with failures, in which servers left idle are spares, the "
+                                                               "tokens are %s",
+                                                          gains),
+                       gains[0] != '\0' ? "else " : "");
+    }
+    return any_gain;
+}
+
+/* Of a job on a part of the GPUs that is the same at all points; other parts stand beside the answer. */
+static void put_idle_alike(fab_page *page, const fab_sweep *s, bool any_gain) {
+    double least = 1;
+    double most = 0;
+    bool can_leave = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (p->is_built && p->n_engines > 0 && p->engines[0].has_iteration && p->other_jobs == 0) {
+            least = fmin(least, p->engines[0].iteration.network_share_ratio);
+            most = fmax(most, p->engines[0].iteration.network_share_ratio);
+            can_leave = can_leave || p->engines[0].has_goodput;
+        }
+    }
+    if (most > 0 && most < 1 && most - least < 1e-9 && !s->compares_placements) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%.3g %% of the GPUs idle, which no price counts.", 100 * (1 - most));
+    } else if (can_leave && least == 1 && !any_gain) {
+        fab_page_wrap(
+            page, FAB_INK_PLAIN, 2, 2,
+            "Servers that the job leaves idle are spares too, and need not be bought (--job n-servers=N): not "
+            "tried here.");
+    }
+}
+
+void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
+    put_idle_alike(page, s, put_tips(page, s));
+}
+
+const char *fab_text_under_plans(const fab_sweep *s) {
+    bool any = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        any = any || (p->n_engines > 0 && p->engines[0].n_plans_tried > 0);
+    }
+    return any ? " That is under these plans; others may be chosen then." : "";
+}
+
+const char *fab_text_idle_verdict(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    if (!(v->idle_ratio > 0)) {
+        return "";
+    }
+    const fab_sweep_point *p = &s->points[v->idle];
+    const double ratio = 1 / (1 - v->idle_ratio) - 1;
+    const bool is_even = fab_is_even(ratio, fab_sweep_chance(p->idle, &s->points[v->best].engines[0]));
+    const char *usd = fab_show_price(page, fab_verdict_figure(v, &p->engines[0]) / p->idle_gain);
+    return fab_show(page, " With GPUs left idle, as below, all of them paid for, [%zu] %s: %s.", v->idle + 1,
+                    is_even ? "is even with that" : fab_show(page, "costs %.3g %% less", 100 * v->idle_ratio), usd);
 }
 
 /* What is given of a job may be what costs most, whatever the fabric. */

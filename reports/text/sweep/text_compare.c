@@ -186,8 +186,9 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
     }
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                    "It rests on failures.keep-batch=%s: of a job that has lost replicas the others %s. With --set "
-                   "failures.keep-batch=%s, where they %s, %s.",
-                   keeps ? "yes" : "no", fab_text_batch(keeps), keeps ? "no" : "yes", fab_text_batch(!keeps), what);
+                   "failures.keep-batch=%s, where they %s, %s.%s",
+                   keeps ? "yes" : "no", fab_text_batch(keeps), keeps ? "no" : "yes", fab_text_batch(!keeps), what,
+                   fab_text_under_plans(s));
 }
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
@@ -254,13 +255,13 @@ void fab_text_best_design(fab_page *page, const fab_sweep *s, size_t e) {
                        own);
         compare_put_sprayed(page, s, v, "");
     }
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s %s%s%s Fastest%s%s: %s; %s.",
-                   own[0] != '\0'
-                       ? "Each under its own"
+    fab_page_wrapf(
+        page, FAB_INK_GOOD, 2, 2, "%s%s%s %s%s%s%s Fastest%s%s: %s; %s.",
+        own[0] != '\0' ? "Each under its own"
                        : fab_show(page, "Under %s", s->n_verdicts > 1 ? label : fab_text_routing(page, label)),
-                   seeds, seeds[0] != '\0' ? "," : "", verdict_show(page, s, v, e), turning_show(page, s, v, e),
-                   bought_show(page, s, v, e), fab_sweep_is_per_gpu(s) ? " per GPU" : "",
-                   v->has_failures ? " with failures" : "", fastest_show(page, s, v, e), cheapest_show(page, s, v));
+        seeds, seeds[0] != '\0' ? "," : "", verdict_show(page, s, v, e), turning_show(page, s, v, e),
+        fab_text_idle_verdict(page, s, v), bought_show(page, s, v, e), fab_sweep_is_per_gpu(s) ? " per GPU" : "",
+        v->has_failures ? " with failures" : "", fastest_show(page, s, v, e), cheapest_show(page, s, v));
 }
 
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {

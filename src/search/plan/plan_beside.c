@@ -37,14 +37,15 @@ static double tokens_per_s(const fab_plans *plans, bool by_means) {
 }
 
 /* "leave GPUs idle: on 944 of 952 the job does x1.05 the tokens (means of 8 seeds): --job n-servers=118,..." */
-static void write_advice(fab_fewer *io, const fab_plans *all) {
+void fab_fewer_advise(fab_fewer *io, uint64_t gpus, uint64_t batch, bool is_drawn) {
+    char text[192];
     io->advice[0] = '\0';
-    if (io->gpus < all->gpus) {
+    if (io->gpus < gpus) {
         fab_append(io->advice, sizeof io->advice, "leave GPUs idle: on %s of %s", FAB_SAY_COUNT(io->gpus),
-                   FAB_SAY_COUNT(all->gpus));
-        if (io->batch != all->batch) {
+                   FAB_SAY_COUNT(gpus));
+        if (io->batch != batch) {
             fab_append(io->advice, sizeof io->advice, ", with batch %s in place of %s,", FAB_SAY_COUNT(io->batch),
-                       FAB_SAY_COUNT(all->batch));
+                       FAB_SAY_COUNT(batch));
         }
     } else {
         fab_append(io->advice, sizeof io->advice, "another batch: with %s", FAB_SAY_COUNT(io->batch));
@@ -52,9 +53,11 @@ static void write_advice(fab_fewer *io, const fab_plans *all) {
     fab_append(io->advice, sizeof io->advice, " the job does x%.3g the tokens", io->gain);
     if (io->draws > 0) {
         fab_append(io->advice, sizeof io->advice, " (means of %" PRIu64 " seeds)", io->draws);
-    } else if (all->is_drawn) {
+    } else if (is_drawn) {
         fab_append(io->advice, sizeof io->advice, " (first seed alone)");
     }
+    (void)snprintf(io->job, sizeof io->job, "%s=%" PRIu64 ",%s", io->gpus < gpus ? "n-servers" : "batch",
+                   io->gpus < gpus ? io->servers : io->batch, fab_job_plan_text(&io->plan, text));
     fab_append(io->advice, sizeof io->advice, ": --job %s", io->job);
 }
 
@@ -82,16 +85,13 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
     const double chance = by_means ? fab_pairs_ci95(&found->plans[0].seeds, NULL, &plans->plans[0].seeds, NULL) : 0;
     if (gain > fmax(least_gain, 1 + chance)) {
         fab_fewer *best = &plans->fewer;
-        char text[192];
         *best = (fab_fewer){.servers = (uint32_t)(found->gpus / request->fabric->gpus_per_server),
                             .gpus = found->gpus,
                             .batch = found->batch,
                             .gain = gain,
-                            .draws = by_means ? found->draws : 0};
-        (void)snprintf(best->job, sizeof best->job, "%s=%" PRIu64 ",%s", job->n_servers > 0 ? "n-servers" : "batch",
-                       job->n_servers > 0 ? job->n_servers : found->batch,
-                       fab_job_plan_text(&found->plans[0].plan, text));
-        write_advice(best, plans);
+                            .draws = by_means ? found->draws : 0,
+                            .plan = found->plans[0].plan};
+        fab_fewer_advise(best, plans->gpus, plans->batch, plans->is_drawn);
     }
     return FAB_OK;
 }

@@ -1,7 +1,7 @@
 /** What a search for the cheapest fabric found, as plain structs for the reports. */
 #pragma once
 
-#include "fab/job_space.h"
+#include "fab/plans.h"
 #include "fab/routing.h"
 #include "fab/stat.h"
 
@@ -91,6 +91,7 @@ typedef struct fab_token_search {
     bool is_late;     /**< the time limit struck: also plans may be left out */
     bool is_drawn;    /**< the engine hashes: designs are judged by several seeds */
     double hashed_usd_per_1e9_tokens; /**< the winner's under ecmp; 0: not asked */
+    fab_fewer fewer; /**< of fab_plans, of the winner, without failures; all figures and bounds are of all GPUs */
     double random_s; /**< the winner's iteration with placement=random; 0: it has no taper, or not asked */
 } fab_token_search;
 

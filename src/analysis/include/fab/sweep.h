@@ -124,8 +124,10 @@ typedef struct fab_sweep_point {
     char assumed[FAB_ASSUMED_SIZE];  /**< fab_imported_gaps() of its fabric, or empty */
     uint64_t n_kept_experts;         /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool plans_differ;               /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
-    fab_fewer fewer;                 /**< of fab_plans */
-    double gpu_hour_usd;             /**< what the job pays for a GPU, 0: there is none */
+    fab_fewer fewer;                 /**< of fab_plans, or that of another point, where it gains here too */
+    double idle_gain; /**< with failures: tokens per second on `fewer`, over those of the point; 0: not replayed */
+    fab_sweep_engine *idle;               /**< of that replay; NULL: there was none; owned */
+    double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     fab_better better;                    /**< of the first point */
     bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
@@ -166,7 +168,9 @@ typedef struct fab_verdict {
     bool hangs_on_batch;  /**< failures.keep-batch makes much of it; with its other value: */
     size_t batch_best, batch_next; /**< as of spray */
     double batch_ratio;
-    bool is_owned;                 /**< the cost of ownership of every design with a time is known */
+    size_t idle;       /**< with failures: the point whose tokens cost the least on fewer servers, all GPUs paid for */
+    double idle_ratio; /**< how much less that is than those of `best`; 0: it is not */
+    bool is_owned;     /**< the cost of ownership of every design with a time is known */
     size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
     double owned_margin_ratio;     /**< as margin_ratio */
 } fab_verdict;

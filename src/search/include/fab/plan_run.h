@@ -82,6 +82,10 @@ FAB_STATUS fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_er
  */
 FAB_STATUS fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fab_error *err);
 
+/** Writes keys and advice of a plan on fewer servers, or of another batch, beside the job on so many GPUs with that
+ * batch. `is_drawn`: paths are drawn. */
+void fab_fewer_advise(fab_fewer *io, uint64_t gpus, uint64_t batch, bool is_drawn);
+
 /**
  * What no plan of the space is below on any fabric with the NICs and the scale-up domains of this one: lower_bound_s of
  * `out`, which lists no plans. The least schedule with phases that take no longer than their NICs and scale-up links
