@@ -140,7 +140,7 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(other_batch_goodput_ratio, other_batch.mean,
              "What goodput_ratio is with the other value of failures.keep-batch, under shrink.", FILLED,
              .source = "0084-histories.md"),
-    FIGURE(random_s, "s", "time_s with ranks placed at random under the same plan, where points have unlike tapers.",
+    FIGURE(random_s, "s", "The time with ranks placed at random under the same plan, where points have unlike tapers.",
            FILLED),
     FIGURE(all_jobs_s, "s", "Iteration, else phase, of all jobs of the design together, mean over their GPUs.", FILLED,
            .source = JOBS, .formula = "sum of gpus x together / sum of gpus"),

@@ -30,9 +30,9 @@ warns 1 "taper.2=0.5 builds 2 uplinks for each downlink" sweep clos:gpus=256,rad
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" route clos:gpus=64,radix=32 --job model=llama2-7b,tp=16
 warns 1 "scale-up domains of at most 8" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
 warns 1 "every GPU keeps all 8 experts" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2,ep=1
-warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2
+warns 1 "experts are exchanged within servers and leaves" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
-warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
+warns 1 "[1] experts are exchanged within servers and leaves" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
 # advice is of what the search did not do already
@@ -42,8 +42,8 @@ warns 1 "ep=1, which the search for a plan found fastest" compare clos:gpus=128 
 warns 1 "over N GPUs, ep=auto lets the search choose" run clos:gpus=128,radix=32 --engine spray --job $own,ep=1,tp=1
 moe=(--job model=mixtral-8x7b,tp=2,pp=4,ep=8,dp=16,memory-check=off --engine spray)
 warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
-warns 1 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
-warns 0 "" run rail-spine:gpus=128 "${moe[@]}"
+warns 2 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
+warns 1 "experts are exchanged within servers and leaves" run rail-spine:gpus=128 "${moe[@]}"
 warns 0 "" run rail-only:gpus=128 "${moe[@]}" --set job.order=tp-cp-dp-pp
 # experts that are exchanged inside the scale-up domains, in this order or in the other, cross no rails
 inside=(model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16 model=mixtral-8x7b,tp=1,cp=8,pp=2,ep=8,dp=8)

@@ -60,7 +60,7 @@ static bool scene_init(scene *s, const char *design, const char *traffic, const 
     cr_assert_eq(fab_reroute_new(s->base, &s->reroute, &err), FAB_OK, "%s", err.text);
     if (!s->router.facts.splits) {
         const fab_estimator_request estimator = {s->f,      &s->router, phase, &s->offer, fab_baseline_routes(s->base),
-                                                 transport, 3,          false};
+                                                 transport, 3,          false, 0};
         cr_assert_eq(fab_estimator_new(&estimator, &s->estimator, &err), FAB_OK, "%s: %s", s->what, err.text);
         cr_assert_eq(fab_estimator_reader_new(s->estimator, &s->reader, &err), FAB_OK);
     }
