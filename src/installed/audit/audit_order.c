@@ -225,6 +225,7 @@ static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
 /* Fills ring [n]: how many are exchanged with one, or 0. Returns how many exchanges of two they are, where they are as
  * few as those of an order, and, with `all`, leave none elsewhere; else 0. */
 static uint32_t find_rings(sequence *s, uint32_t near, bool all) {
+    bool is_order = true;
     uint32_t n_exchanges = 0;
     find_places(s, near);
     settle(s);
@@ -242,10 +243,10 @@ static uint32_t find_rings(sequence *s, uint32_t near, bool all) {
         for (uint32_t k = 0; is_round && !is_one && k < n; at = s->place[at], k++) {
             s->ring[at] = 0;
         }
-        all = all && (is_one || s->place[i] == i || s->ring[i] > 0);
+        is_order = is_order && (!all || is_one || s->place[i] == i || s->ring[i] > 0);
         n_exchanges += is_one ? n - 1 : 0;
     }
-    return LEAST * n_exchanges <= s->n ? n_exchanges : 0;
+    return is_order && LEAST * n_exchanges <= s->n ? n_exchanges : 0;
 }
 
 static uint64_t row_of(const sequence *s, uint32_t i) {
