@@ -5,8 +5,8 @@
 
 #include "fab/str.h"
 
-#define NONE   FAB_NETWORK_NONE
-#define EITHER 0.5 /* sure of a leaf where another may be it as well */
+#define NONE       FAB_NETWORK_NONE
+#define EITHER     0.5 /* sure of a leaf where another may be it as well */
 #define MOST_NAMED 8
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */

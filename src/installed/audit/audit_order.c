@@ -23,7 +23,7 @@ typedef struct standing {
 /* Plugs of a ring, each where the one before it belongs, the first where the last does: of two, each where the other
  * belongs. From the first server on. */
 typedef struct exchanged {
-    uint64_t servers; /* digest of all */
+    uint64_t servers;             /* digest of all */
     uint32_t server[2], first, n; /* plugs: sequence.member[first] ... */
     double confidence;
 } exchanged;
@@ -450,7 +450,8 @@ static fab_status tell_ring(const sequence *s, const exchanged *x, uint32_t n, b
         const audit_plug *plug = &p->plug[s->member[y->first + i % x->n]];
         const audit_plug *next = &p->plug[s->member[y->first + (i + 1) % x->n]];
         instead[plug->server] = next->server;
-        name[plug->server] = n > 1 || is_whole ? p->a->shape->server_name[plug->server] : fab_audit_label(p->a, plug->node);
+        name[plug->server] =
+            n > 1 || is_whole ? p->a->shape->server_name[plug->server] : fab_audit_label(p->a, plug->node);
         f.line = i == 0 ? fab_network_far(p->a->net, plug->side)->line : f.line;
         f.damage_bps += plug->leaf != next->leaf ? p->a->net->cables[plug->side >> 1].rate_bps : 0;
     }
@@ -482,11 +483,11 @@ static fab_status tell_exchanged(sequence *s, const exchanged *x, uint32_t n, fa
             p->plug[i].is_told = true;
         }
     }
-    return !is_told    ? FAB_OK
+    return !is_told   ? FAB_OK
            : x->n > 2 ? tell_ring(s, x, n, n == n_least, err)
-           : n > 1 ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
-                      : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]],
-                                              &p->plug[member[1]], x->confidence, err);
+           : n > 1    ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
+                      : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]], &p->plug[member[1]],
+                                              x->confidence, err);
 }
 
 /* What is exchanged, by servers; at ports of one leaf, which loses nothing, where ports follow names everywhere else
