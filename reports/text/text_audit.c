@@ -217,8 +217,10 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     audit_put_bisection(page, a);
     if (n_faults == 0 && a->n_ruled > 0 && a->n_left == 0) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
-                      a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."
-                                               : "Nothing departs from the structure.");
+                      a->n_ruled < a->n_cables     ? "Nothing departs from the rules, where there are rules."
+                      : a->n_out_of_port_order > 0 ? "Nothing departs from the structure, of which the order of hosts "
+                                                     "is no part."
+                                                   : "Nothing departs from the structure.");
         if (!a->has_plan) {
             fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
                           "The last switch of a tier, gone with all its cables, leaves no gap that shows: a plan tells "

@@ -276,7 +276,8 @@ static fab_status look_for_rings(comparison *c, uint8_t *done_with, fab_error *e
     }
     for (uint32_t s = 0; s < n; s++) {
         of[s].confidence = 1;
-        FAB_PASS(ring[s] == s ? audit_report_ring(&c->a, c->plan_shape->server_name, instead, s, true, &of[s], err) : FAB_OK);
+        FAB_PASS(ring[s] == s ? audit_report_ring(&c->a, c->plan_shape->server_name, instead, s, true, &of[s], err)
+                              : FAB_OK);
     }
     return FAB_OK;
 }

@@ -3,8 +3,11 @@
 
 #include "../structure/box_names.h"
 
-#define NONE   FAB_NETWORK_NONE
-#define EITHER 0.5 /* sure of a leaf where another may be it as well */
+#include "fab/str.h"
+
+#define NONE       FAB_NETWORK_NONE
+#define EITHER     0.5 /* sure of a leaf where another may be it as well */
+#define MOST_NAMED 8
 
 /* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
 
@@ -78,18 +81,18 @@ static int64_t n_host_cables(const auditor *a, uint32_t leaf) {
     return n;
 }
 
-/* Whether a host of the next or the last number is on the same leaf, or none that belongs elsewhere is on the leaf that
- * it should be on: where that lacks none, nobody's place there is left. */
+/* Whether one that belongs elsewhere is on the leaf that it should be on. */
+static bool has_guest(const audit_plugs *p, const audit_plug *x) {
+    FAB_ANY(found, i, p->n, p->plug[i].leaf == x->should && p->plug[i].should != NONE);
+    return found;
+}
+
+/* Whether a host of the next or the last number is on the same leaf, or the leaf that it should be on has no guest:
+ * where that lacks none, nobody's place there is left. */
 static bool is_explained(const audit_plugs *p, const audit_plug *x, bool is_full) {
-    bool has_guest = false;
-    for (uint32_t i = 0; i < p->n; i++) {
-        const int64_t apart = (int64_t)p->rank[p->plug[i].server] - p->rank[x->server];
-        if (p->plug[i].leaf == x->leaf && llabs(apart) == 1) {
-            return true;
-        }
-        has_guest = has_guest || (p->plug[i].leaf == x->should && p->plug[i].should != NONE);
-    }
-    return is_full && !has_guest;
+    FAB_ANY(is_beside, i, p->n,
+            p->plug[i].leaf == x->leaf && llabs((int64_t)p->rank[p->plug[i].server] - p->rank[x->server]) == 1);
+    return is_beside || (is_full && !has_guest(p, x));
 }
 
 /* Whether hosts are spread so on purpose: they fill one leaf after the other, so that of one a part is on the next, and
@@ -148,7 +151,7 @@ static double confidence_of(const audit_plugs *p, uint32_t server) {
 }
 
 /* Two of one server, or one each of two: each where the other belongs. */
-static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
+static fab_status tell_exchanges(audit_plugs *p, bool of_one_server, fab_error *err) {
     uint32_t n = 0;
     FAB_OWNED_NEW(uint32_t, astray, (size_t)p->n + 1, err);
     for (uint32_t i = 0; i < p->n; i++) {
@@ -156,26 +159,24 @@ static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
             astray[n++] = i;
         }
     }
-    for (uint32_t pass = 0; pass < 2; pass++) { /* of one server first */
-        for (uint32_t i = 0; i < n; i++) {
-            audit_plug *x = &p->plug[astray[i]];
-            for (uint32_t k = i + 1; !x->is_told && k < n && k < i + 4096; k++) {
-                audit_plug *y = &p->plug[astray[k]];
-                bool same = x->server == y->server;
-                if (y->is_told || same != (pass == 0) || x->should != y->leaf || y->should != x->leaf) {
-                    continue;
-                }
-                bool rails = rail_of(p->a, x->leaf) != rail_of(p->a, y->leaf);
-                x->is_told = y->is_told = true;
-                FAB_PASS(audit_report_exchange(p->a,
-                                               x->node == y->node ? FAB_FINDING_MIXED_PLANES
-                                               : same && rails    ? FAB_FINDING_SWAPPED_RAILS
-                                                                  : FAB_FINDING_SWAPPED_HOSTS,
-                                               x, y, confidence_of(p, x->server), err));
+    for (uint32_t i = 0; i < n; i++) {
+        audit_plug *x = &p->plug[astray[i]];
+        for (uint32_t k = i + 1; !x->is_told && k < n && k < i + 4096; k++) {
+            audit_plug *y = &p->plug[astray[k]];
+            const bool same = x->server == y->server;
+            if (y->is_told || same != of_one_server || x->should != y->leaf || y->should != x->leaf) {
+                continue;
             }
+            const bool rails = rail_of(p->a, x->leaf) != rail_of(p->a, y->leaf);
+            x->is_told = y->is_told = true;
+            FAB_PASS(audit_report_exchange(p->a,
+                                           x->node == y->node ? FAB_FINDING_MIXED_PLANES
+                                           : same && rails    ? FAB_FINDING_SWAPPED_RAILS
+                                                              : FAB_FINDING_SWAPPED_HOSTS,
+                                           x, y, confidence_of(p, x->server), err));
         }
     }
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && !of_one_server; i++) {
         audit_plug *x = &p->plug[astray[i]];
         if (!x->is_told) {
             FAB_PASS(audit_report_astray(p, x, confidence_of(p, x->server), err));
@@ -324,6 +325,26 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
     return report_missing(p, server, column, n, err);
 }
 
+/* What stands elsewhere than names, or the peers of its server, say, and is no finding: its servers are named. */
+static fab_status name_left(const audit_plugs *p, fab_error *err) {
+    FAB_OWNS(fab_str_release) fab_str names = FAB_STR_INIT;
+    uint32_t last = NONE;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        const audit_plug *x = &p->plug[i];
+        const bool is_left = !x->is_told && (x->should == NONE ? x->is_left : has_guest(p, x));
+        if (is_left && x->server != last && n++ < MOST_NAMED) {
+            fab_str_printf(&names, "%s%.120s", n > 1 ? ", " : "", p->a->shape->server_name[x->server]);
+        }
+        last = is_left ? x->server : last;
+        p->a->out->n_left += is_left;
+    }
+    FAB_PASS(fab_str_status(&names, err));
+    p->a->out->n_hosts_left = n;
+    FAB_FORMAT(p->a->out->hosts_left, "%s%s", n > 0 ? names.data : "", n > MOST_NAMED ? ", ..." : "");
+    return FAB_OK;
+}
+
 fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     FAB_OWNS(audit_plugs_release) audit_plugs p = {.a = a};
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
@@ -338,11 +359,14 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     FAB_PASS(audit_plugs_rows(&p, err));
     FAB_PASS(audit_plugs_compare(&p, err));
     FAB_OWNED_NEW(uint8_t, told, (size_t)a->shape->n_servers + 1, err);
-    FAB_PASS(tell_exchanges(&p, err));
+    FAB_PASS(tell_exchanges(&p, true, err));
+    FAB_PASS(audit_plugs_ports(&p, false, err));
+    FAB_PASS(audit_plugs_order(&p, err)); /* ports say who with whom */
+    FAB_PASS(tell_exchanges(&p, false, err));
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
         FAB_PASS(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);
     }
-    FAB_PASS(audit_plugs_ports(&p, err));
-    FAB_PASS(audit_plugs_order(&p, err));
+    FAB_PASS(audit_plugs_ports(&p, true, err));
+    FAB_PASS(name_left(&p, err));
     return audit_plugs_gaps(&p, err);
 }

@@ -68,6 +68,15 @@ static void put_back(audit_plugs *p, audit_plug *x, const char *const *usual) {
     }
 }
 
+/* Whether one that belongs on another leaf is where it, or one that follows from it, belongs. */
+static bool leads_to_guest(audit_plugs *p, const audit_plug *x, const char *const *usual) {
+    const audit_plug *next = x;
+    do {
+        next = plug_at(p, x->leaf, usual[next->server]);
+    } while (next != NULL && next != x && is_elsewhere(p, next, usual));
+    return next != NULL && next->should != FAB_NETWORK_NONE && !next->is_told;
+}
+
 /* One that is elsewhere, and all that follow from it: who is at its port, if that is elsewhere too, and so on. */
 static fab_status tell_round(audit_plugs *p, audit_plug *x, const char *const *usual, double confidence,
                              fab_error *err) {
@@ -116,7 +125,7 @@ static fab_status tell_round(audit_plugs *p, audit_plug *x, const char *const *u
                           usual[x->server]);
 }
 
-fab_status audit_plugs_ports(audit_plugs *p, fab_error *err) {
+fab_status audit_plugs_ports(audit_plugs *p, bool all, fab_error *err) {
     FAB_OWNED const char **usual = NULL;
     const uint32_t n_servers = p->a->shape->n_servers;
     uint32_t n_ruled = 0;
@@ -132,7 +141,7 @@ fab_status audit_plugs_ports(audit_plugs *p, fab_error *err) {
         }
     }
     for (uint32_t i = 0; n_ruled >= LEAST && n_out <= MOST_OUT * n_all && i < p->n; i++) {
-        if (is_elsewhere(p, &p->plug[i], usual)) {
+        if (is_elsewhere(p, &p->plug[i], usual) && (all || !leads_to_guest(p, &p->plug[i], usual))) {
             FAB_PASS(tell_round(p, &p->plug[i], usual, fab_audit_confidence(n_all - n_out, n_all), err));
         }
     }

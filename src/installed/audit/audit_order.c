@@ -14,7 +14,6 @@
 #define RISING       0.9  /* part of the neighbours at a leaf whose names rise, where ports follow names */
 #define NEAR         2    /* places around a host that stands out */
 #define ALL          UINT32_MAX
-#define MOST_NAMED   8
 
 typedef struct standing {
     uint64_t kind; /* of name, and column */
@@ -24,7 +23,7 @@ typedef struct standing {
 /* Plugs of a ring, each where the one before it belongs, the first where the last does: of two, each where the other
  * belongs. From the first server on. */
 typedef struct exchanged {
-    uint64_t servers; /* digest of all */
+    uint64_t servers;             /* digest of all */
     uint32_t server[2], first, n; /* plugs: sequence.member[first] ... */
     double confidence;
 } exchanged;
@@ -44,7 +43,6 @@ typedef struct sequence {
     bool *is_free;           /* [n]: it may belong elsewhere */
     uint32_t *place, *who;   /* [n]: where one belongs, who belongs at a place; FAB_NETWORK_NONE: not known */
     uint32_t *ring;          /* [n]: find_rings() */
-    bool *is_left;           /* [plugs]: it stands out, and no exchange puts it right */
     bool by_port;            /* ports follow names; else those of a leaf stand by name */
     exchanged *list;         /* [n_exchanged] */
     uint32_t *member;        /* [n_members]: plugs */
@@ -53,7 +51,7 @@ typedef struct sequence {
     uint32_t n_most; /* hosts of the longest sequence in which ports follow names */
 } sequence;
 FAB_FREES(sequence_release, sequence, kept, tail, before, is_out, place_of_rank, by_rank, is_free, place, who, ring,
-          is_left, list, member);
+          list, member);
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
@@ -189,6 +187,22 @@ static void settle(sequence *s) {
     }
 }
 
+/* Whether one rises at its place among those that rise where they are, but for n of its ring. */
+static bool fits(const sequence *s, uint32_t i, uint32_t n) {
+    const uint32_t place = s->place[i];
+    bool fits_all = true;
+    for (uint32_t step = UINT32_MAX; fits_all; step = 1) {
+        uint32_t at = place + step;
+        for (; at < s->n && (s->is_out[at] || s->ring[at] == n || are_alike(s, at, place)); at += step) {
+        }
+        fits_all = at >= s->n || (s->at[at].rank < s->at[i].rank) == (step != 1);
+        if (step == 1) {
+            break;
+        }
+    }
+    return fits_all;
+}
+
 /* Whether those of a ring, n of which each stands where the one before it belongs, are exchanged. One that was moved
  * along its leaf to a free port makes all between stand one further: then fewer than half of them are out. */
 static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
@@ -197,7 +211,9 @@ static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
     bool is_close = true; /* no port was left */
     for (uint32_t i = first, k = 0; k < n; i = s->place[i], k++) {
         n_out += s->is_out[i];
-        all = all && (s->by_port || is_away(s, i));
+        const uint32_t should = s->p->plug[s->at[i].plug].should; /* by its peers */
+        all = all && (should == NONE || should == s->at[s->place[i]].leaf) &&
+              ((s->by_port && s->at[i].port > 0) || is_away(s, i)) && fits(s, i, n);
     }
     for (uint32_t i = first; i < first + n && 2 * n_out < n; i++) {
         is_close = is_close && i < s->n && s->at[i].leaf == s->at[first].leaf &&
@@ -209,6 +225,7 @@ static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
 /* Fills ring [n]: how many are exchanged with one, or 0. Returns how many exchanges of two they are, where they are as
  * few as those of an order, and, with `all`, leave none elsewhere; else 0. */
 static uint32_t find_rings(sequence *s, uint32_t near, bool all) {
+    bool is_order = true;
     uint32_t n_exchanges = 0;
     find_places(s, near);
     settle(s);
@@ -218,14 +235,18 @@ static uint32_t find_rings(sequence *s, uint32_t near, bool all) {
         uint32_t at = s->place[i];
         for (; n > 0 && at > i && at < s->n; at = s->place[at], n++) { /* from the first place of a ring */
         }
-        const bool is_one = n > 1 && at == i && is_ring(s, i, n);
-        all = all && (is_one || s->place[i] == i || s->ring[i] > 0);
-        n_exchanges += is_one ? n - 1 : 0;
-        for (; is_one && s->ring[at] == 0; at = s->place[at]) {
+        const bool is_round = n > 1 && at == i;
+        for (uint32_t k = 0; is_round && k < n; at = s->place[at], k++) {
             s->ring[at] = n;
         }
+        const bool is_one = is_round && is_ring(s, i, n);
+        for (uint32_t k = 0; is_round && !is_one && k < n; at = s->place[at], k++) {
+            s->ring[at] = 0;
+        }
+        is_order = is_order && (!all || is_one || s->place[i] == i || s->ring[i] > 0);
+        n_exchanges += is_one ? n - 1 : 0;
     }
-    return LEAST * n_exchanges <= s->n ? n_exchanges : 0;
+    return is_order && LEAST * n_exchanges <= s->n ? n_exchanges : 0;
 }
 
 static uint64_t row_of(const sequence *s, uint32_t i) {
@@ -312,18 +333,19 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
         uint32_t or_else = NONE;
-        const uint32_t leaf = s->is_out[i] && !x->is_told ? leaf_by_name(s, i, &or_else) : NONE;
+        const uint32_t leaf = s->is_out[i] && !x->is_told && x->should == NONE ? leaf_by_name(s, i, &or_else) : NONE;
         if (leaf != NONE && leaf != x->leaf) {
             x->should = leaf;
             x->or_else = or_else;
+            x->is_left = true;
         }
     }
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
-        if (s->is_out[i] && !x->is_told && x->should != NONE) {
+        if (x->is_left && !x->is_told) {
             FAB_PASS(audit_report_astray(p, x, confidence, err));
         }
-        s->is_left[s->at[i].plug] = s->is_out[i] && !x->is_told;
+        x->is_left = s->is_out[i] && !x->is_told;
     }
     return FAB_OK;
 }
@@ -428,7 +450,8 @@ static fab_status tell_ring(const sequence *s, const exchanged *x, uint32_t n, b
         const audit_plug *plug = &p->plug[s->member[y->first + i % x->n]];
         const audit_plug *next = &p->plug[s->member[y->first + (i + 1) % x->n]];
         instead[plug->server] = next->server;
-        name[plug->server] = n > 1 || is_whole ? p->a->shape->server_name[plug->server] : fab_audit_label(p->a, plug->node);
+        name[plug->server] =
+            n > 1 || is_whole ? p->a->shape->server_name[plug->server] : fab_audit_label(p->a, plug->node);
         f.line = i == 0 ? fab_network_far(p->a->net, plug->side)->line : f.line;
         f.damage_bps += plug->leaf != next->leaf ? p->a->net->cables[plug->side >> 1].rate_bps : 0;
     }
@@ -445,13 +468,14 @@ static fab_status tell_exchanged(sequence *s, const exchanged *x, uint32_t n, fa
     for (uint32_t k = 0; k < x->n; k++) {
         const uint32_t n_of = audit_n_ports(p, p->plug[member[k]].server);
         n_least = n_of < n_least ? n_of : n_least;
-        is_beside = is_beside || is_with_its_server(p, member[k], n);
+        const bool has_left = p->plug[member[k]].leaf != p->plug[member[(k + 1) % x->n]].leaf; /* its leaf */
+        is_beside = is_beside || (has_left && is_with_its_server(p, member[k], n));
     }
     const bool is_told = n == n_least || is_one_leaf(s, x) || !is_beside;
     for (uint32_t i = 0; i < n * x->n; i++) {
         audit_plug *plug = &p->plug[s->member[x[i / x->n].first + i % x->n]];
         plug->is_told = is_told;
-        s->is_left[plug - p->plug] = !is_told;
+        plug->is_left = !is_told;
     }
     for (uint32_t k = 0; n == n_least && n > 1 && k < x->n; k++) { /* those that one lacks as well */
         const uint32_t server = p->plug[member[k]].server;
@@ -459,11 +483,11 @@ static fab_status tell_exchanged(sequence *s, const exchanged *x, uint32_t n, fa
             p->plug[i].is_told = true;
         }
     }
-    return !is_told    ? FAB_OK
+    return !is_told   ? FAB_OK
            : x->n > 2 ? tell_ring(s, x, n, n == n_least, err)
-           : n > 1 ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
-                      : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]],
-                                              &p->plug[member[1]], x->confidence, err);
+           : n > 1    ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
+                      : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]], &p->plug[member[1]],
+                                              x->confidence, err);
 }
 
 /* What is exchanged, by servers; at ports of one leaf, which loses nothing, where ports follow names everywhere else
@@ -487,27 +511,6 @@ static fab_status tell_all_exchanged(sequence *s, const standing *all, uint32_t 
             FAB_PASS(tell_exchanged(s, &s->list[i], next - i, err));
         }
     }
-    return FAB_OK;
-}
-
-/* What stands elsewhere than names, or the peers of its server, say, and is no finding: its servers are named. */
-static fab_status name_left(const sequence *s, fab_error *err) {
-    const audit_plugs *p = s->p;
-    FAB_OWNS(fab_str_release) fab_str names = FAB_STR_INIT;
-    uint32_t last = NONE;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        const audit_plug *x = &p->plug[i];
-        const bool is_left = !x->is_told && (s->is_left[i] || x->should != NONE);
-        if (is_left && x->server != last && n++ < MOST_NAMED) {
-            fab_str_printf(&names, "%s%.120s", n > 1 ? ", " : "", p->a->shape->server_name[x->server]);
-        }
-        last = is_left ? x->server : last;
-        p->a->out->n_left += is_left;
-    }
-    FAB_PASS(fab_str_status(&names, err));
-    p->a->out->n_hosts_left = n;
-    FAB_FORMAT(p->a->out->hosts_left, "%s%s", n > 0 ? names.data : "", n > MOST_NAMED ? ", ..." : "");
     return FAB_OK;
 }
 
@@ -567,7 +570,7 @@ static uint32_t list_all(const audit_plugs *p, standing *all) {
 fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     FAB_OWNED standing *all = NULL;
     FAB_OWNS(sequence_release) sequence s = {.p = p};
-    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.kept, s.tail, s.before, s.is_out, s.is_free, s.is_left));
+    FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, all, s.kept, s.tail, s.before, s.is_out, s.is_free));
     FAB_PASS(FAB_NEW_ALL((size_t)p->n + 1, err, s.by_rank, s.place, s.who, s.ring));
     FAB_PASS(FAB_NEW(s.place_of_rank, (size_t)p->a->shape->n_servers + 1, err));
     const uint32_t n = list_all(p, all);
@@ -578,6 +581,5 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
         FAB_PASS(look_at_sequence(&s, err));
     }
     FAB_PASS(tell_all_exchanged(&s, all, list_all(p, all), err));
-    FAB_PASS(name_left(&s, err));
     return look_at_adapters(p, s.tail, err);
 }

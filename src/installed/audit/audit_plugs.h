@@ -12,6 +12,7 @@ typedef struct audit_plug {
     uint32_t should;  /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
     uint32_t or_else; /**< where it may belong as well, by its neighbours by name; FAB_NETWORK_NONE */
     bool is_told;
+    bool is_left; /**< it stands out of an order, and no exchange puts it right */
 } audit_plug;
 
 /** Servers that are plugged into the same switches. */
@@ -66,8 +67,9 @@ FAB_STATUS audit_plugs_rows(audit_plugs *p, fab_error *err);
 /** Fills `should` of plugs that are elsewhere than their peers' are. */
 FAB_STATUS audit_plugs_compare(audit_plugs *p, fab_error *err);
 
-/** Adapters at another port of their leaf than all others of their server, where servers have one port everywhere. */
-FAB_STATUS audit_plugs_ports(audit_plugs *p, fab_error *err);
+/** Adapters at another port of their leaf than all others of their server, where servers have one port everywhere: all,
+ * or those in whose place none stands that belongs on another leaf. */
+FAB_STATUS audit_plugs_ports(audit_plugs *p, bool all, fab_error *err);
 
 /** Hosts that stand out of the order that names and ports have elsewhere. */
 FAB_STATUS audit_plugs_order(audit_plugs *p, fab_error *err);
