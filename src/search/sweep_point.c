@@ -265,6 +265,7 @@ static fab_status keep_fewer(const fab_fewer *tip, const fab_sweep_engine *few, 
     const double gain = few->iteration.tokens_per_s / all->iteration.tokens_per_s;
     const double whole_gain = has_failures ? gain * few->goodput.mean / all->goodput.mean : gain;
     if (point->fewer.servers == 0 && !(whole_gain > 1 + fmax(FAB_EVEN_RATIO, fab_sweep_chance(few, all)))) {
+        point->tried_gain = fmax(point->tried_gain, whole_gain);
         return FAB_OK;
     }
     if (point->fewer.servers == 0) {

@@ -132,8 +132,27 @@ static void put_idle_alike(fab_page *page, const fab_sweep *s, bool any_gain) {
     }
 }
 
+/* Where a tip of others was tried, and seeds leave open whether it gains. */
+static void put_tried(fab_page *page, const fab_sweep *s) {
+    const char *tried = "";
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        if (p->fewer.servers == 0 && p->tried_gain > 1 + FAB_EVEN_RATIO) {
+            tried = fab_show(page, "%s%sx%.3g at %s", tried, tried[0] != '\0' ? ", " : "", p->tried_gain,
+                             fab_text_sweep_point(page, s, p));
+        }
+    }
+    if (tried[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "So many servers were tried where no such plan was found, too: %s, no "
+                       "more than seeds%s leave open.",
+                       tried, s->scenarios[0] != '\0' ? " and histories" : "");
+    }
+}
+
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
-    put_idle_alike(page, s, put_tips(page, s));
+    const bool any_gain = put_tips(page, s);
+    put_tried(page, s);
+    put_idle_alike(page, s, any_gain);
 }
 
 const char *fab_text_under_plans(const fab_sweep *s) {

@@ -125,7 +125,8 @@ typedef struct fab_sweep_point {
     uint64_t n_kept_experts;         /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool plans_differ;               /**< engines run the job by unlike plans; `traffic` and `fewer` are of the first */
     fab_fewer fewer;                 /**< of fab_plans, or that of another point, where it gains here too */
-    double idle_gain; /**< with failures: tokens per second on `fewer`, over those of the point; 0: not replayed */
+    double tried_gain; /**< where `fewer` of another point gains too little here to tell: that; 0: none was tried */
+    double idle_gain;  /**< with failures: tokens per second on `fewer`, over those of the point; 0: not replayed */
     fab_sweep_engine *idle;               /**< of that replay; NULL: there was none; owned */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
