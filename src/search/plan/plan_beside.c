@@ -88,9 +88,15 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
                             .batch = found->batch,
                             .gain = gain,
                             .draws = by_means ? found->draws : 0};
-        (void)snprintf(best->job, sizeof best->job, "%s=%" PRIu64 ",%s", job->n_servers > 0 ? "n-servers" : "batch",
-                       job->n_servers > 0 ? job->n_servers : found->batch,
-                       fab_job_plan_text(&found->plans[0].plan, text));
+        const bool names_batch = job->n_servers == 0 || (plans->batch_given && found->batch != plans->batch);
+        best->job[0] = '\0';
+        if (job->n_servers > 0) {
+            fab_append(best->job, sizeof best->job, "n-servers=%" PRIu64 ",", job->n_servers);
+        }
+        if (names_batch) {
+            fab_append(best->job, sizeof best->job, "batch=%" PRIu64 ",", found->batch);
+        }
+        fab_append(best->job, sizeof best->job, "%s", fab_job_plan_text(&found->plans[0].plan, text));
         write_advice(best, plans);
     }
     return FAB_OK;
@@ -151,16 +157,21 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         return FAB_OK;
     }
     const bool is_usual = largest_factor(plans->gpus) <= USUAL_FACTOR;
+    const bool goes_along = plans->batch_given && largest_factor(plans->batch) > USUAL_FACTOR; /* chosen for all GPUs */
     for (uint32_t i = 0; i < MOST_IDLE + (is_usual ? 0 : sizeof STEPS / sizeof STEPS[0]); i++) {
         const uint32_t n = i < MOST_IDLE ? n_all - 1 - i : fewer_servers(last, gpus_per_server, STEPS[i - MOST_IDLE]);
         if (n > n_all / 2 && n < last) {
+            const uint64_t share = plans->batch * n / n_all; /* as much for each server */
             design->jobs[0].n_servers = last = n;
+            design->jobs[0].batch =
+                goes_along && largest_factor(share) <= USUAL_FACTOR ? share : request->design->jobs[0].batch;
             FAB_PASS(try_beside(&within, plans, err));
         }
     }
     const uint32_t dividing = plans->batch_given && plans->batch < plans->gpus
                                   ? fewer_servers(n_all, gpus_per_server, (uint32_t)plans->batch)
                                   : 0;
+    design->jobs[0].batch = goes_along ? plans->batch : design->jobs[0].batch;
     if (dividing > 0 && dividing != plans->fewer.servers) { /* of which each replica has as many sequences */
         design->jobs[0].n_servers = dividing;
         FAB_PASS(try_beside(&within, plans, err));
