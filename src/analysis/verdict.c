@@ -95,8 +95,8 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 
 /* --- what bounds it ----------------------------------------------------------------------------------------------- */
 
-#define VERDICT_REST          0.1  /* of what NICs need, which yet does not bind in their place */
-#define VERDICT_INCAST        1.25 /* as long as any other does the only NIC need that bounds a phase */
+#define VERDICT_REST          0.1             /* of what NICs need, which yet does not bind in their place */
+#define VERDICT_INCAST        1.25            /* as long as any other does the only NIC need that bounds a phase */
 #define VERDICT_COMMUNICATION "communication" /* that computation does not hide */
 
 typedef struct part {

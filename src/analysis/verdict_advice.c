@@ -403,8 +403,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 static void add_remedy(const fab_result *r, const fab_job_remedy *m, bool has_basis, char *out) {
     const fab_contention *c = r->contention;
     const char *basis = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
-    fab_append(out, FAB_VERDICT_TEXT,
-               "%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
+    fab_append(out, FAB_VERDICT_TEXT, "%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
                m->needs_switch_support ? "where switches can, " : "", m->is_engine ? "--engine " : "servers ", m->what,
                100 * m->saved_ratio, has_basis ? "" : basis, m->n_faster, c->n_jobs);
     if (m->n_slower > 0) {
@@ -421,9 +420,8 @@ static const fab_job_remedy *free_remedy(const fab_contention *c) {
     FAB_FIRST(order, c->n_remedies, !c->remedies[order].is_engine);
     FAB_ALL(is_best, i, c->n_remedies,
             order < c->n_remedies && c->remedies[i].saved_ratio <= c->remedies[order].saved_ratio + VERDICT_PAIRS);
-    return order < c->n_remedies && is_best && c->remedies[order].saved_ratio > FAB_VERDICT_LITTLE
-               ? &c->remedies[order]
-               : NULL;
+    return order < c->n_remedies && is_best && c->remedies[order].saved_ratio > FAB_VERDICT_LITTLE ? &c->remedies[order]
+                                                                                                   : NULL;
 }
 
 /* What all jobs gain: what costs nothing, of other changes that save as much the easiest, then those that save more.
@@ -444,8 +442,8 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
             most = m->saved_ratio;
             anywhere = m->needs_switch_support ? anywhere : most;
         } else if (last != NULL && m != last && m->saved_ratio > most - FAB_VERDICT_LITTLE) {
-            fab_append(out, FAB_VERDICT_TEXT, ", as much by %s%s%s", m->is_engine ? "--engine " : "servers ",
-                       m->what, m->needs_switch_support ? " where switches can" : "");
+            fab_append(out, FAB_VERDICT_TEXT, ", as much by %s%s%s", m->is_engine ? "--engine " : "servers ", m->what,
+                       m->needs_switch_support ? " where switches can" : "");
         }
     }
     FAB_ANY(is_planned, j, c->n_jobs, c->jobs[j].plan_keys[0] != '\0');

@@ -105,11 +105,11 @@ static void add_held(const fab_phase_result *p, const fab_engine_result *e, cons
 static const char *other_places(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p) {
     const fab_fabric_result *f = &r->fabrics[0];
     const bool shares_leaf = f->counts.tiers > 2 || p->leaf_cables > f->spec.nics_per_server;
-    return v->of_iteration                                           ? "other places of ranks (fabriscope place, plan)"
-           : !shares_leaf                                            ? NULL
-           : r->ranks > 0                                            ? "another placement"
+    return v->of_iteration                        ? "other places of ranks (fabriscope place, plan)"
+           : !shares_leaf                         ? NULL
+           : r->ranks > 0                         ? "another placement"
            : strcmp(p->collective, "matrix") == 0 ? "other hosts for its rows and columns"
-                                                                     : NULL;
+                                                  : NULL;
 }
 
 void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
