@@ -1,5 +1,4 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
-#include "fab/ownership.h"
 #include "verdict_lines.h"
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
@@ -96,6 +95,8 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 
 /* --- what bounds it ----------------------------------------------------------------------------------------------- */
 
+#define VERDICT_REST          0.1             /* of what NICs need, which yet does not bind in their place */
+#define VERDICT_INCAST        1.25            /* as long as any other does the only NIC need that bounds a phase */
 #define VERDICT_COMMUNICATION "communication" /* that computation does not hide */
 
 typedef struct part {
@@ -159,7 +160,7 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
         const bool has_times = e->has_time && p->hosts_s > 0;
         const verdict_factors f = has_times ? verdict_times_of(r, p, e) : verdict_factors_of(r, p, e);
-        const bool is_little = has_times && f.taper * f.trunks * f.hash <= 1 + FAB_VERDICT_PLAN;
+        const bool is_little = has_times && f.taper * f.trunks * f.hash <= 1 + VERDICT_REST;
         if (p->max_cut_factor > VERDICT_FULL || is_little) {
             return limit_of_factors(&f, is_little, verdict_factors_of(r, p, e).hash > 1 + VERDICT_MARGIN, room);
         }
@@ -259,7 +260,7 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
     const fab_phase_result *longest = NULL;
     double sum = 0;
     double most = 0;
-    char limit[VERDICT_NAME];
+    char room[VERDICT_NAME];
     for (size_t p = 0; p < r->n_phases; p++) {
         const fab_engine_result *e = &r->phases[p].engines[v->engine];
         double seconds = v->has_time ? e->time_s.mean : e->busiest_link_s.mean;
@@ -273,8 +274,19 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(r, v, longest, limit), longest->name,
+    const char *limit = limit_of_phase(r, v, longest, room);
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit, longest->name,
                v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
+    if (strncmp(limit, "NICs", 4) == 0 && longest->fullest_nic_s >= longest->hosts_s * (1 - VERDICT_SAME) &&
+        longest->fullest_nic_s > VERDICT_INCAST * longest->next_nic_s) {
+        fab_append(out, FAB_VERDICT_TEXT, "; the bytes of %s alone take %s", longest->fullest_nic,
+                   verdict_seconds(FAB_ROOM, longest->fullest_nic_s));
+        fab_append(out, FAB_VERDICT_TEXT, ", of any other at most %s", verdict_seconds(FAB_ROOM, longest->next_nic_s));
+    }
+    if (v->has_time && longest->relay_s > FAB_VERDICT_LITTLE * most) {
+        fab_append(out, FAB_VERDICT_TEXT, ", %s of them inside scale-up domains before anything is sent (%s)",
+                   verdict_seconds(FAB_ROOM, longest->relay_s), "forwarding=sequential");
+    }
     if (r->n_phases > 1 && !longest->alternative) {
         fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));
     }
@@ -489,7 +501,9 @@ static void collisions_of_engine(const fab_result *r, size_t engine, char *out) 
     if (fab_verdict_is_lossy(p, engine)) {
         fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
     } else if (e->has_time) {
-        fab_append(out, FAB_VERDICT_TEXT, "; its time is the least all the same");
+        fab_append(out, FAB_VERDICT_TEXT, "; %s",
+                   verdict_is_of_hosts(p, e) ? "none of these binds, NICs take as long"
+                                             : "its time is the least all the same");
     }
     if (!is_most) {
         fab_append(out, FAB_VERDICT_TEXT, "; x%.2f at worst, in %s", most->engines[engine].max_collision_factor.mean,
@@ -525,58 +539,7 @@ static void verdict_put_collisions(const fab_result *r, fab_run_verdict *v) {
     }
 }
 
-/* --- cost --------------------------------------------------------------------------------------------------------- */
-
-static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
-    const fab_fabric_result *f = r->n_fabrics > 0 ? r->fabrics : NULL;
-    if (f == NULL || r->command == FAB_COMMAND_ROUTE || !(f->cost.total_usd > 0)) {
-        return;
-    }
-    fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(FAB_ROOM, f->cost.total_usd),
-               fab_money_format(FAB_ROOM, f->cost.per_gpu_usd), FAB_SAY(f->cost.power_w, FAB_UNIT_POWER));
-    if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        const fab_contention_engine *e = &r->contention->engines[v->engine];
-        const bool lose = fmax(e->lost_ratio, e->expected_lost_ratio) > VERDICT_SAME;
-        FAB_FIRST(silent, r->contention->n_jobs, e->jobs[silent].alone_s.mean > 0 && !fab_contended_counts(e, silent));
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s to each other",
-                   !lose                ? "the jobs lose no time"
-                   : e->n_iterating > 0 ? "of the GPUs' time the jobs lose"
-                                        : "of their phases' time the jobs lose");
-        if (lose && e->has_expected) {
-            fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% where phases meet by chance,",
-                       100 * e->expected_lost_ratio);
-        }
-        if (lose) {
-            fab_append(v->cost, FAB_VERDICT_TEXT, " %.2g %% while the longest fall together", 100 * e->lost_ratio);
-        }
-        if (silent < r->contention->n_jobs) {
-            fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s not counted, without an iteration",
-                       r->contention->jobs[silent].id,
-                       e->n_contending - e->n_iterating > 1 ? " and others are" : " is");
-        }
-    } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
-        const fab_iteration *it = &r->iterations[v->engine];
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e9 tokens: %s by GPU hours at $%.2f",
-                   fab_price_format(FAB_ROOM, it->usd_per_1e9_tokens), r->job.gpu_hour_usd);
-        if (it->owned_usd_per_1e9_tokens > 0) {
-            fab_append(v->cost, FAB_VERDICT_TEXT, ", %s bought and run for %.3g years",
-                       fab_price_format(FAB_ROOM, it->owned_usd_per_1e9_tokens), r->ownership->years);
-        }
-        if (r->ranks < f->spec.gpus) {
-            fab_append(v->cost, FAB_VERDICT_TEXT, "; %s GPUs idle, which no price counts",
-                       FAB_SAY_COUNT(f->spec.gpus - r->ranks));
-        }
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(it->tokens_per_s + 0.5)),
-                   r->job.accelerator.name);
-    }
-    if (r->n_serving > v->engine && r->serving[v->engine].usd_per_1e6_tokens > 0) {
-        const fab_serving *s = &r->serving[v->engine];
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; 1e6 tokens: %s by GPU hours at $%.2f; ",
-                   fab_price_format(FAB_ROOM, s->usd_per_1e6_tokens), r->job.gpu_hour_usd);
-        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s", FAB_SAY_COUNT((uint64_t)(s->tokens_per_s + 0.5)),
-                   r->job.accelerator.name);
-    }
-}
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static bool has_flows(const fab_result *r) {
     FAB_ANY(found, p, r->n_phases, r->phases[p].flows > 0);

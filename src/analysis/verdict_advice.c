@@ -138,24 +138,16 @@ static bool leaves_something(const fab_run_verdict *v, const fab_alternative *se
     return v->n_alternatives > 0 && v->compared_s - won_s - v->least_s > FAB_VERDICT_LITTLE * v->compared_s;
 }
 
-/* InfiniBand has no hash, so that queue pairs move nothing. */
+/* InfiniBand has no hash, so that queue pairs move nothing; nor are fewer advised than there are. */
 static bool takes_pairs(const fab_result *r) {
-    return r->n_fabrics == 0 || r->fabrics[0].spec.subnet == FAB_SUBNET_NONE;
+    FAB_ANY(has_most, e, r->phases[0].n_engines,
+            fab_label_pairs(r->phases[0].engines[e].label) >= FAB_VERDICT_MOST_PAIRS);
+    return !has_most && (r->n_fabrics == 0 || r->fabrics[0].spec.subnet == FAB_SUBNET_NONE);
 }
 
 /* Where none is named before. */
 static const char *keep_routing(const fab_result *r, const fab_run_verdict *v) {
     return verdict_is_bound(r, v->engine) ? "no switch routes by this split: " : "keep the routing: ";
-}
-
-/* Whether an engine of the run begins so and has the option, between commas. */
-static bool has_engine(const fab_phase_result *phase, const char *begin, const char *option) {
-    bool has = false;
-    for (size_t e = 0; e < phase->n_engines; e++) {
-        const char *label = phase->engines[e].label;
-        has = has || (strncmp(label, begin, strlen(begin)) == 0 && strstr(label, option) != NULL);
-    }
-    return has;
 }
 
 /* Whether what is bounded here holds of a plan that is chosen, and nothing that was tried is said to be so too. */
@@ -184,11 +176,10 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
         between = "; ";
     }
     if (v->n_untried > 0) {
-        const bool sprays = has_engine(phase, "spray", "");
-        const bool has_pairs = !takes_pairs(r) || has_engine(phase, "ecmp", ",qp=16,");
+        FAB_ANY(sprays, e, phase->n_engines, strncmp(phase->engines[e].label, "spray", 5) == 0);
         fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
                    FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
-                   sprays || has_pairs ? "" : ", or --engine ecmp,qp=16",
+                   sprays || !takes_pairs(r) ? "" : ", or --engine ecmp,qp=16",
                    is_of_plan(r, v) ? ", with a plan of its own" : "");
     } else if (leaves) {
         fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
@@ -310,7 +301,7 @@ static void add_ties(const fab_advice *a, char *out) {
 }
 
 /* That it saves most, or as much as more queue pairs within what seeds make. */
-static void add_rank(const fab_advice *a, char *out) {
+static void add_rank(const fab_advice *a, bool is_beaten, char *out) {
     const fab_advice_best *b = &a->best;
     const bool is_pairs = b->n_changes == 1 && b->kinds[0] == FAB_ADVICE_QUEUE_PAIRS;
     for (size_t i = 0; i < a->n_rows && is_pairs; i++) { /* most gain first */
@@ -322,7 +313,8 @@ static void add_rank(const fab_advice *a, char *out) {
             return;
         }
     }
-    fab_append(out, FAB_VERDICT_TEXT, ", the most of %" PRIu64 " configurations", a->n_evaluated);
+    fab_append(out, FAB_VERDICT_TEXT, ", the most of %" PRIu64 " configurations%s", a->n_evaluated,
+               is_beaten ? " without other switches" : "");
 }
 
 /* Ranks in order alone, where more is changed beside them. */
@@ -364,7 +356,7 @@ static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
         fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s", 100 * b->gain.ratio, of);
-        add_rank(a, out);
+        add_rank(a, built != NULL, out);
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
         }
@@ -407,29 +399,51 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     }
 }
 
-/* What all jobs gain: of changes that save as much the easiest, then those that save more. What switches must be able
- * to do hides nothing that they need not. */
+/* "--engine ecmp,qp=16 saves 0.94 % of the jobs' GPU time where phases meet by chance, 20 of 20 are faster" */
+static void add_remedy(const fab_result *r, const fab_job_remedy *m, bool has_basis, char *out) {
+    const fab_contention *c = r->contention;
+    const char *basis = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
+    fab_append(out, FAB_VERDICT_TEXT, "%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
+               m->needs_switch_support ? "where switches can, " : "", m->is_engine ? "--engine " : "servers ", m->what,
+               100 * m->saved_ratio, has_basis ? "" : basis, m->n_faster, c->n_jobs);
+    if (m->n_slower > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
+    }
+    if (!m->is_engine) {
+        fab_append(out, FAB_VERDICT_TEXT, ", without any setting, but jobs that run must move (%s)",
+                   r->job.placement == FAB_PLACEMENT_RANDOM ? "placement=order" : "n-servers in place of servers");
+    }
+}
+
+/* Servers in order, where engines save hardly more: that costs nothing. Else NULL. */
+static const fab_job_remedy *free_remedy(const fab_contention *c) {
+    FAB_FIRST(order, c->n_remedies, !c->remedies[order].is_engine);
+    FAB_ALL(is_best, i, c->n_remedies,
+            order < c->n_remedies && c->remedies[i].saved_ratio <= c->remedies[order].saved_ratio + VERDICT_PAIRS);
+    return order < c->n_remedies && is_best && c->remedies[order].saved_ratio > FAB_VERDICT_LITTLE ? &c->remedies[order]
+                                                                                                   : NULL;
+}
+
+/* What all jobs gain: what costs nothing, of other changes that save as much the easiest, then those that save more.
+ * What switches must be able to do hides nothing that they need not. */
 static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides, char *out) {
     const fab_contention *c = r->contention;
-    double most = 0;
-    double anywhere = 0; /* whatever switches can */
-    bool by_chance = false;
+    const fab_job_remedy *last = free_remedy(c);
+    double most = last != NULL ? last->saved_ratio : 0;
+    double anywhere = most; /* whatever switches can */
+    if (last != NULL) {
+        add_remedy(r, last, false, out);
+    }
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > anywhere + FAB_VERDICT_LITTLE) {
-            const char *basis = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
-            fab_append(out, FAB_VERDICT_TEXT,
-                       "%s%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
-                       most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
-                       m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio,
-                       most > 0 && m->by_chance == by_chance ? "" : basis, m->n_faster, c->n_jobs);
-            by_chance = m->by_chance;
-            if (m->n_slower > 0) {
-                fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
-            }
-            fab_append(out, FAB_VERDICT_TEXT, "%s",
-                       m->is_engine ? "" : ", but jobs that run must move (n-servers in place of servers)");
+            fab_append(out, FAB_VERDICT_TEXT, "%s", last != NULL ? "; " : "");
+            add_remedy(r, m, last != NULL && last->by_chance == m->by_chance, out);
+            last = m;
             most = m->saved_ratio;
             anywhere = m->needs_switch_support ? anywhere : most;
+        } else if (last != NULL && m != last && m->saved_ratio > most - FAB_VERDICT_LITTLE) {
+            fab_append(out, FAB_VERDICT_TEXT, ", as much by %s%s%s", m->is_engine ? "--engine " : "servers ", m->what,
+                       m->needs_switch_support ? " where switches can" : "");
         }
     }
     FAB_ANY(is_planned, j, c->n_jobs, c->jobs[j].plan_keys[0] != '\0');

@@ -80,5 +80,6 @@ void verdict_add_batch(const fab_result *r, const fab_run_verdict *v, char *out)
 /** Requests arrive at random, whatever the network draws. */
 void verdict_add_arrivals(const fab_serving *s, char *out);
 
+void verdict_put_cost(const fab_result *r, fab_run_verdict *v);
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

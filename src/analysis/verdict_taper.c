@@ -100,6 +100,18 @@ static void add_held(const fab_phase_result *p, const fab_engine_result *e, cons
     }
 }
 
+/* What may be put elsewhere, so that less crosses the taper; NULL: nothing. Where each server has a leaf of its own, no
+ * exchange of servers keeps more below one. */
+static const char *other_places(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p) {
+    const fab_fabric_result *f = &r->fabrics[0];
+    const bool shares_leaf = f->counts.tiers > 2 || p->leaf_cables > f->spec.nics_per_server;
+    return v->of_iteration                        ? "other places of ranks (fabriscope place, plan)"
+           : !shares_leaf                         ? NULL
+           : r->ranks > 0                         ? "another placement"
+           : strcmp(p->collective, "matrix") == 0 ? "other hosts for its rows and columns"
+                                                  : NULL;
+}
+
 void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = verdict_most_tapered(r, v->engine);
     char lifted[128] = "";
@@ -125,10 +137,8 @@ void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out)
         if (setting[0] != '\0') {
             fab_append(out, FAB_VERDICT_TEXT, " (%s%s)", setting, r->plans != NULL ? ", by its own plan" : "");
         }
-        if (!is_same_anywhere(r, p)) {
-            fab_append(out, FAB_VERDICT_TEXT, ", as may %s",
-                       v->of_iteration ? "other places of ranks (fabriscope place, plan)" : "another placement");
-        }
+        const char *places = is_same_anywhere(r, p) ? NULL : other_places(r, v, p);
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s", places != NULL ? ", as may " : "", places != NULL ? places : "");
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);

@@ -18,6 +18,7 @@ static const struct {
     {"oversub", "taper"},
     {"blocking", "taper"},
     {"spines", "taper"},
+    {"rails", "nics-per-server"},
     {"cores", "taper"},
     {"uplinks", "taper"},
     {"leaves", "radix"},
@@ -112,6 +113,8 @@ static const struct {
     {"uplinks", "Uplinks of a switch are its downlinks / taper, where their rates are the same."},
     {"leaves", LEAVES},
     {"leafs", LEAVES},
+    {"rails", "Rails follow from nics-per-server: a server has one per NIC (with gpus-per-server: 1 GPU, or several, "
+              "for each)."},
 };
 
 /* Without blanks, - and _, in lower case; what is too long is "". */

@@ -18,9 +18,9 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
     bool has_job = false;
     for (size_t i = 0; i < FAB_N_OF(OF_ENGINES); i++) {
         FAB_REFUSE_IF(strcmp(word, OF_ENGINES[i]) == 0, err, FAB_EINPUT, where,
-                      "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
-                      "engine=ecmp,%s=V1|ecmp,%s=V2",
-                      what, word, word, word, word);
+                      "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, in a design "
+                      "use=\"ecmp,%s=VALUE\", or in a sweep --vary engine=ecmp,%s=V1|ecmp,%s=V2",
+                      what, word, word, word, word, word);
     }
     fab_choices near = fab_choices_of(word);
     for (size_t i = 0; i < n_scopes; i++) {

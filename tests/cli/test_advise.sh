@@ -115,6 +115,32 @@ assert best["change"] == "--engine ecmp,qp=4" and row["verdict"] == "faster" and
 assert best["change"] in advised["verdict"]["to_do"] and f"{best['change']} saves {100 * row['gain_ratio']:.1f} %" in told["verdict"]["to_do"].replace("saves 22.5 ms,", "saves"), told["verdict"]
 PYTHON
 
+# The first screen names the NIC; what binds is no link that is overfull; most is said of what needs no switches; fewer pairs are no remedy; and no
+# exchange of hosts is named for a matrix whose hosts have a leaf each, or for a pattern.
+screen() { # screen ARGUMENTS...: its first lines as one
+  "$program" route "$@" --quiet >out 2>err || { cat err; fail "$*"; }
+  sed '/^$/,$d' out | cut -c13- | tr '\n' ' ' >lines
+}
+says() { grep -qE -- "$1" lines || { cat lines; fail "no '$1'"; }; }
+lacks() { ! grep -qE -- "$1" lines || { cat lines; fail "says '$1'"; }; }
+screen "${incast[@]:1:5}" --seeds 8
+says 'NICs \(hash collisions x1\.07\), in matrix: 362\.5 ms; the bytes of nic-40 alone take 340 ms, of any other at most 100 ms'
+screen "${incast[@]:1:5}" # its first seed takes what the NIC does
+says '78 of 80 flows cross an overfull link; none of these binds, NICs take as long'
+screen clos:gpus=128,radix=32,taper=4 --traffic pattern:shift,by=40 --engine ecmp,qp=4 --advise
+lacks 'another placement|other hosts'
+grep -qF 'ecmp,qp=2' out && fail "fewer queue pairs than there are"
+python3 -c 'print("src,dst,bytes"); [print(f"{i},{(i + 40) % 128},1000000") for i in range(128)]' >pairs.csv
+screen clos:gpus=128,radix=32,taper=4 --traffic file:pairs.csv --engine ecmp
+says 'as may other hosts for its rows and columns'
+screen clos:gpus=128,radix=16,taper=2 --traffic file:pairs.csv --engine ecmp
+lacks 'other hosts'
+screen clos:gpus=1024,taper=2 --job tp=8,pp=4 --engine ecmp,qp=32
+lacks 'qp=16'
+screen rail-only:gpus=1024,forwarding=sequential --traffic pattern:all-to-all,bytes=8MB --engine spray
+says 'inside scale-up domains before anything is sent \(forwarding=sequential\)'
+lacks 'no routing saves more than'
+
 # many small designs: the verdict names what the search found, whatever that is
 for of in $(some {clos:gpus=64\,radix=16,clos:gpus=64\,radix=16\,taper=2,rail-spine:gpus=64\,radix=8,rail-spine:gpus=64\,radix=8\,taper=2,rail-only:gpus=64\,radix=16}/{ecmp,ecmp\,qp=4,dmodk,pinned}); do
   check "${of%/*}" --engine "${of#*/}" --traffic pattern:shift,by=9 --advise-budget 6

@@ -324,6 +324,7 @@ for setting in taper=1 taper.2=1 full-spares=yes planes=1 tiers=2 pod=8 breakout
 done
 check spines '.*:1:24' "unknown fabric key 'spines'; did you mean 'taper'. Spines follow from gpus, radix and taper: about gpus / radix / taper" build clos:gpus=256,radix=32,spines=7
 check leaves '.*:1:24' "unknown fabric key 'leaves'; did you mean 'radix'. Leaves follow from gpus, radix and taper" build clos:gpus=256,radix=32,leaves=7
+check rails '.*:1:16' "unknown fabric key 'rails'; did you mean 'nics-per-server'. Rails follow from nics-per-server" build clos:gpus=1000,rails=3
 check uplinks '--set .*' "unknown path 'uplinks'; did you mean 'taper'" build clos:gpus=256 --set uplinks=8
 check bps '.*:1:19' "'400gbps' has the unknown unit 'gbps'; write 400Gb/s" build clos:gpus=256,nic=400gbps
 check one-gpu '.*:1:11' "1 GPU does not fill servers of 8" build clos:gpus=1

@@ -105,10 +105,10 @@ assert any("loses_most_to" in job for job in c["engines"][0]["jobs"])
 told = json.load(open("20.json"))
 saved = [(m["what"], m["saved_ratio"]) for m in told["contention"]["remedies"]]
 assert [what for what, _ in saved] == ["ecmp,qp=16", "spray", "in order"] and saved[2][1] > saved[0][1] + 1e-3 and abs(saved[2][1] - saved[1][1]) < 1e-3, saved
-# What moves nothing stands first; what needs no switches stands beside what does and saves as much.
-words = ["--engine ecmp,qp=16", "; where switches can, --engine spray", "; servers in order"]
-begin = [told["verdict"]["to_do"].index(f"{w} saves {100 * m[1]:.2g} % of the jobs") for w, m in zip(words, saved)]
-assert begin[0] == 0 and begin == sorted(begin) and "must move (n-servers" in told["verdict"]["to_do"][begin[2]:], told["verdict"]["to_do"]
+# What costs nothing stands first where settings save hardly more, and what needs switches beside it where it saves as much.
+said = told["verdict"]["to_do"]
+assert said.startswith(f"servers in order saves {100 * saved[2][1]:.2g} % of the jobs"), said
+assert "must move (n-servers" in said and ", as much by --engine spray where switches can" in said and "qp=16" not in said, said
 order = c["remedies"][-1]  # behind all that moves no job
 assert order["what"] == "in order" and order["saved_ratio"] > 0 and order["jobs_slower"] == 0, order
 assert max(job["slowdown_ratio"] for job in c["engines"][0]["jobs"]) > 1.5

@@ -231,6 +231,24 @@ static fab_status measure_leaves(const fab_prepared_phase *s, fab_phase_result *
     return FAB_OK;
 }
 
+static void find_fullest_nic(const fab_prepared_phase *s, fab_phase_result *out) {
+    const fab_fabric *f = s->fabric;
+    fab_node_id fullest = FAB_NONE;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        const fab_node_id nic = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_NIC ? fab_tail(f, l) : fab_head(f, l);
+        const double needs_s = k->kind == FAB_LINK_ACCESS ? s->demand->segment_bytes[l] * 8 / k->usable_bps : 0;
+        if (needs_s > out->fullest_nic_s) {
+            out->next_nic_s = nic != fullest ? out->fullest_nic_s : out->next_nic_s;
+            out->fullest_nic_s = needs_s;
+            fullest = nic;
+        } else if (nic != fullest) {
+            out->next_nic_s = fmax(out->next_nic_s, needs_s);
+        }
+    }
+    FAB_FORMAT(out->fullest_nic, "%s", fullest != FAB_NONE ? FAB_SAY_NODE(f, fullest) : "");
+}
+
 fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound, fab_phase_result *out,
                              fab_error *err) {
     const fab_phase *phase = s->phase;
@@ -250,6 +268,7 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
     out->hosts_s = s->hosts_s;
     out->relay_s = s->relay_s;
     count_network_flows(s, out);
+    find_fullest_nic(s, out);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
         if (k->kind == FAB_LINK_FABRIC) {

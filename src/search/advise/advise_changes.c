@@ -124,11 +124,14 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
         {"qp=4,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
         {"qp=16,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
     };
+    const uint64_t pairs = fab_label_pairs(a->at_base.label); /* of which fewer are no remedy */
     if (!is_ecmp(a->base.engine)) {
         FAB_PASS(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
     }
     for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
-        if (a->what->fabric->n_tiers >= CHANGES[i].tiers) {
+        const bool has_fewer =
+            strncmp(CHANGES[i].options, "qp=", 3) == 0 && strtoull(CHANGES[i].options + 3, NULL, 10) < pairs;
+        if (a->what->fabric->n_tiers >= CHANGES[i].tiers && !has_fewer) {
             FAB_PASS(add_engine(list, CHANGES[i].kind, false, CHANGES[i].options, err));
         }
     }

@@ -92,8 +92,9 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
     FAB_FORMAT(base.engine, "%s", t->engine.text);
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         advise_config config;
-        bool is_given = !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
-                        !advise_apply(&CHANGES[i], &base, false, false, &config);
+        bool is_given = fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces;
+        is_given = is_given || !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
+                   !advise_apply(&CHANGES[i], &base, false, false, &config);
         for (size_t e = 0; e < what->n_engines; e++) {
             is_given = is_given || strcmp(what->engines[e].text, config.engine) == 0;
         }

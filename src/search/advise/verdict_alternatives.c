@@ -225,7 +225,9 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
 
 _Static_assert(FAB_VERDICT_SEEDS == FAB_ADVISE_MIN_SEEDS, "advice looks at the same draws");
 
-static uint64_t n_checked(const alternatives *t) { return fab_verdict_seeds(t->replay->n_seeds); }
+static uint64_t n_checked(const alternatives *t) {
+    return fab_verdict_seeds(t->replay->n_seeds);
+}
 
 /* What all phases take under an engine, seed by seed, as advice counts it without packets. NAN: of one it is not known.
  */

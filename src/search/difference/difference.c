@@ -285,7 +285,10 @@ static void say_times(const fab_difference *out, fab_str *text) {
         fab_str_printf(text, ", +- %s: these seeds leave %.2g %% open", FAB_SAY(e->ci95_s, FAB_UNIT_TIME),
                        100 * e->ci95_s / e->before_s);
         if (n > e->n_draws) {
-            fab_str_printf(text, " (about --seeds %" PRIu64 " leave %.0f %%)", n, 100 * FAB_EVEN_RATIO);
+            fab_str_printf(text,
+                           " (about --seeds %" PRIu64 " leave %.0f %%; --engine spray, which draws nothing, tells at "
+                           "once what the cables alone do)",
+                           n, 100 * FAB_EVEN_RATIO);
         }
     } else if (!is_same) {
         fab_str_printf(text, " (x%.3f%s)", e->ratio, is_other ? " for as many tokens" : "");

@@ -56,8 +56,14 @@ void fab_fewer_advise(fab_fewer *io, uint64_t gpus, uint64_t batch, bool is_draw
     } else if (is_drawn) {
         fab_append(io->advice, sizeof io->advice, " (first seed alone)");
     }
-    (void)snprintf(io->job, sizeof io->job, "%s=%" PRIu64 ",%s", io->gpus < gpus ? "n-servers" : "batch",
-                   io->gpus < gpus ? io->servers : io->batch, fab_job_plan_text(&io->plan, text));
+    io->job[0] = '\0';
+    if (io->gpus < gpus) {
+        fab_append(io->job, sizeof io->job, "n-servers=%" PRIu32 ",", io->servers);
+    }
+    if (io->gpus == gpus || io->names_batch) {
+        fab_append(io->job, sizeof io->job, "batch=%" PRIu64 ",", io->batch);
+    }
+    fab_append(io->job, sizeof io->job, "%s", fab_job_plan_text(&io->plan, text));
     fab_append(io->advice, sizeof io->advice, ": --job %s", io->job);
 }
 
@@ -90,7 +96,8 @@ static fab_status try_beside(fab_plan_request *request, fab_plans *plans, fab_er
                             .batch = found->batch,
                             .gain = gain,
                             .draws = by_means ? found->draws : 0,
-                            .plan = found->plans[0].plan};
+                            .plan = found->plans[0].plan,
+                            .names_batch = plans->batch_given && found->batch != plans->batch};
         fab_fewer_advise(best, plans->gpus, plans->batch, plans->is_drawn);
     }
     return FAB_OK;
@@ -151,16 +158,21 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         return FAB_OK;
     }
     const bool is_usual = largest_factor(plans->gpus) <= USUAL_FACTOR;
+    const bool goes_along = plans->batch_given && largest_factor(plans->batch) > USUAL_FACTOR; /* chosen for all GPUs */
     for (uint32_t i = 0; i < MOST_IDLE + (is_usual ? 0 : sizeof STEPS / sizeof STEPS[0]); i++) {
         const uint32_t n = i < MOST_IDLE ? n_all - 1 - i : fewer_servers(last, gpus_per_server, STEPS[i - MOST_IDLE]);
         if (n > n_all / 2 && n < last) {
+            const uint64_t share = plans->batch * n / n_all; /* as much for each server */
             design->jobs[0].n_servers = last = n;
+            design->jobs[0].batch =
+                goes_along && largest_factor(share) <= USUAL_FACTOR ? share : request->design->jobs[0].batch;
             FAB_PASS(try_beside(&within, plans, err));
         }
     }
     const uint32_t dividing = plans->batch_given && plans->batch < plans->gpus
                                   ? fewer_servers(n_all, gpus_per_server, (uint32_t)plans->batch)
                                   : 0;
+    design->jobs[0].batch = goes_along ? plans->batch : design->jobs[0].batch;
     if (dividing > 0 && dividing != plans->fewer.servers) { /* of which each replica has as many sequences */
         design->jobs[0].n_servers = dividing;
         FAB_PASS(try_beside(&within, plans, err));

@@ -452,12 +452,31 @@ static fab_status order_by_draws(plan_search *s, size_t n_asked, fab_error *err)
     return FAB_OK;
 }
 
+/* The batch nearest to the one that is asked for of which each server has as much, and the most servers whose GPUs that
+ * one divides, or which divide it. */
+static const char *what_divides(const fab_plans *f, uint32_t gpus_per_server, char room[192]) {
+    const uint64_t servers = f->gpus / gpus_per_server;
+    const uint64_t times = servers > 0 ? (f->batch + servers / 2) / servers : 0;
+    uint64_t n = servers;
+    while (n > 1 && n * gpus_per_server % f->batch != 0 && f->batch % n != 0) {
+        n--;
+    }
+    room[0] = '\0';
+    if (servers > 1 && times * servers != f->batch) {
+        fab_append(room, 192, "; sizes must divide both: batch=%" PRIu64, (times > 0 ? times : 1) * servers);
+    }
+    if (servers > 1 && n > 1 && n < servers) {
+        fab_append(room, 192, "%s n-servers=%" PRIu64, room[0] != '\0' ? ", or" : "; sizes must divide both:", n);
+    }
+    return room;
+}
+
 static fab_status fail_memory(const plan_search *s, fab_error *err) {
     char text[192];
     const fab_plans *f = s->found;
     FAB_REFUSE_IF(f->n_plans == 0, err, FAB_ENOSOLUTION, "plan",
-                  "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs", f->batch, f->model,
-                  f->gpus);
+                  "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs%s", f->batch,
+                  f->model, f->gpus, what_divides(f, s->request->fabric->gpus_per_server, text));
     FAB_REFUSE_IF(f->n_unfit < f->n_plans, err, FAB_EUNSUPPORTED, "plan", "none of %" PRIu64 " plans can be timed: %s",
                   f->n_plans, f->untimed_note);
     return fab_fail(err, FAB_ENOSOLUTION, "plan",

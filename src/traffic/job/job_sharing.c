@@ -112,8 +112,8 @@ static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_err
     FAB_PASS(list_free(s, job, wanted, &n_free, err));
     FAB_REFUSE_IF(
         spec->gpus == 0 && spec->n_servers == 0 && !is_last, err, FAB_EINPUT, spec->where,
-        "job '%s' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
-        "or tp and dp",
+        "job '%s' leaves open how many servers it takes, and others follow; give it servers (not given, or an empty "
+        "list), n-servers, gpus, or tp and dp",
         spec->id);
     FAB_REFUSE_IF(n_free == 0 || wanted > n_free, err, FAB_EINPUT, spec->where,
                   "job '%s' needs %" PRIu64 " server%s, and the other jobs leave %" PRIu32 " of %" PRIu32, spec->id,

@@ -421,9 +421,10 @@ Test(job_sharing, refuses_what_does_not_fit) {
     fixture_set_keys(design, 1, "servers= gpus=40");
     not_placed(design, fabric, "job 'two' needs 5 servers, and the other jobs leave 4 of 8");
     fixture_set_keys(design, 0, "servers= tp=8");
-    not_placed(design, fabric,
-               "job 'one' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
-               "or tp and dp");
+    not_placed(
+        design, fabric,
+        "job 'one' leaves open how many servers it takes, and others follow; give it servers (not given, or an empty "
+        "list), n-servers, gpus, or tp and dp");
     fixture_set_keys(design, 0, "servers=0-3 storage-servers=7");
     fixture_set_keys(design, 1, "gpus=auto servers=6,7");
     not_placed(design, fabric, "jobs 'one' and 'two' both have server 7");

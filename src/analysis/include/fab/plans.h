@@ -38,6 +38,7 @@ typedef struct fab_fewer {
     double gain;       /**< tokens per second there, over those of the best plan on all */
     uint64_t draws;    /**< seeds that both are means over; 0: of the first */
     fab_job_plan plan; /**< there */
+    bool names_batch;  /**< the batch was given, and is another there */
     char job[320];     /**< what is of them, as --job takes it: "n-servers=42,tp=2,..." */
     char advice[480];  /**< "leave GPUs idle: on 336 of 344 the job does x1.14 the tokens: --job n-servers=42,..." */
 } fab_fewer;

@@ -329,6 +329,8 @@ typedef struct fab_phase_result {
                        pod or a group */
     double
         hosts_s; /**< the same without links between switches: least_s is longer where leaves have too few of these */
+    char fullest_nic[FAB_NODE_NAME_SIZE]; /**< that needs longest for its bytes; of several alike the first */
+    double fullest_nic_s, next_nic_s;     /**< it does, and the next one */
     double relay_s; /**< of its time: bytes between rails are first relayed as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
