@@ -67,7 +67,7 @@ def check_alternative_figures():
     check_alternatives("run", "rail-spine:gpus=256,radix=16", "--job", "tp=8,servers=0,9,2,11,4,13,6,15")
     check_alternatives("route", "fat-tree:k=8", "--traffic", "pattern:permutation")
     tapered = check_alternatives("route", "clos:gpus=64,radix=16,taper=4", "--traffic", "pattern:shift,by=32")
-    assert re.search(r"; more uplinks win the taper, load .*, as may another placement", tapered["to_do"]), tapered["to_do"]
+    assert "; more uplinks win the taper, load x" in tapered["to_do"] and "placement" not in tapered["to_do"], tapered["to_do"]  # a pattern has none
 
 
 def check_cuts():
