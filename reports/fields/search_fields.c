@@ -194,7 +194,8 @@ static const char *const VERDICTS[] = {[FAB_ADVICE_FASTER] = "faster",
                                        [FAB_ADVICE_UNCLEAR] = "unclear",
                                        [FAB_ADVICE_IMPOSSIBLE] = "impossible"};
 #define VERDICT_TEXT                                                                                                   \
-    "What the differences say; unclear: their 95 % interval contains 0, and neither takes the least that any routing needs under every seed; impossible: the fabric or the job refuses it."
+    "What the differences say; unclear: their 95 % interval contains 0, and neither takes the least that any routing " \
+    "needs under every seed; impossible: the fabric or the job refuses it."
 
 #undef T
 #define T fab_advice_figures

@@ -60,7 +60,8 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
                    : a->transport == FAB_TRANSPORT_SPRAY_ACK ? "all bytes as sprayed packets"
                                                              : "all bytes as packets in queues that lose nothing");
     if (is_unclear) {
-        fab_text_note(page, "?: no clear difference: the interval contains 0, and nothing is at the least that any routing needs under every seed");
+        fab_text_note(page, "?: no clear difference: the interval contains 0, and nothing is at the least that any "
+                            "routing needs under every seed");
     }
     if (is_marked) {
         fab_text_note(page, "*: needs switch support");

@@ -12,11 +12,13 @@
 #define FAB_VERDICT_ALTERNATIVES 3
 #define FAB_VERDICT_LITTLE       1e-3 /**< part of a time that is not worth a word */
 #define FAB_VERDICT_SEEDS        8    /**< over which a gain is no luck */
-#define FAB_VERDICT_MOST_PAIRS 16 /**< queue pairs that are advised: more cost NICs their state, fewer win nothing */
+#define FAB_VERDICT_MOST_PAIRS   16 /**< queue pairs that are advised: more cost NICs their state, fewer win nothing */
 #define FAB_VERDICT_PLAN         0.05 /**< part of its time that a job may lose to another plan or order without a word */
 
 /** Over how many seeds a gain is judged. */
-static inline uint64_t fab_verdict_seeds(uint64_t given) { return given > FAB_VERDICT_SEEDS ? given : FAB_VERDICT_SEEDS; }
+static inline uint64_t fab_verdict_seeds(uint64_t given) {
+    return given > FAB_VERDICT_SEEDS ? given : FAB_VERDICT_SEEDS;
+}
 
 /** What another routing would make of the same traffic on the same fabric, as computed. */
 typedef struct fab_alternative {
