@@ -292,6 +292,7 @@ static fab_status note_ring(sequence *s, uint32_t first, double confidence, fab_
         const uint32_t server = p->plug[s->at[i].plug].server;
         ring.servers = fab_fnv(ring.servers, &server, sizeof server);
         ring.server[k < 2 ? k : 1] = k < 2 ? server : ring.server[1];
+        ring.confidence = p->plug[s->at[i].plug].is_put_back ? confidence / 2 : ring.confidence;
         FAB_PASS(FAB_APPEND(s->member, s->n_members, s->member_capacity, err, s->at[i].plug));
     }
     return FAB_APPEND(s->list, s->n_exchanged, s->list_capacity, err, ring);
@@ -343,7 +344,7 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
         if (x->is_left && !x->is_told) {
-            FAB_PASS(audit_report_astray(p, x, confidence, err));
+            FAB_PASS(audit_report_astray(p, x, x->is_put_back ? confidence / 2 : confidence, err));
         }
         x->is_left = s->is_out[i] && !x->is_told;
     }

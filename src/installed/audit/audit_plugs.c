@@ -52,8 +52,13 @@ static fab_status gather(audit_plugs *p, fab_error *err) {
             uint32_t leaf = fab_network_far(a->net, s->side[k])->node;
             if (fab_audit_is_switch(a, leaf) && p->n < a->net->n_cables) {
                 uint32_t port = port_number(fab_network_near(a->net, s->side[k])) & 63;
-                p->plug[p->n++] =
-                    (audit_plug){server, slot * 64 + port, v, s->side[k], leaf, 0, NONE, NONE, false, false};
+                p->plug[p->n++] = (audit_plug){.server = server,
+                                               .column = slot * 64 + port,
+                                               .node = v,
+                                               .side = s->side[k],
+                                               .leaf = leaf,
+                                               .should = NONE,
+                                               .or_else = NONE};
             }
         }
     }

@@ -12,7 +12,8 @@ typedef struct audit_plug {
     uint32_t should;  /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
     uint32_t or_else; /**< where it may belong as well, by its neighbours by name; FAB_NETWORK_NONE */
     bool is_told;
-    bool is_left; /**< it stands out of an order, and no exchange puts it right */
+    bool is_put_back; /**< it stands where a rule of rows has put it, in thought: what follows is less sure */
+    bool is_left;     /**< it stands out of an order, and no exchange puts it right */
 } audit_plug;
 
 /** Servers that are plugged into the same switches. */

@@ -216,6 +216,7 @@ static void put_back(rows *r, uint32_t first) {
             plug->leaf = from->leaf;
             plug->key = from->key;
             plug->is_told = false;
+            plug->is_put_back = true;
         }
     }
 }
