@@ -22,7 +22,9 @@ export const coverage = (a) => `Rules speak of ${f.count(a.cables_with_rule)} of
 
 /** What is said where nothing was found. */
 export const departs = (a) => (a.cables_with_rule === 0 ? 'No regular structure was found: nothing can be said of missing or misplaced cables'
-  : a.cables_with_rule < a.cables ? 'Nothing departs from the rules, where there are rules' : 'Nothing departs from the structure');
+  : a.cables_left_out > 0 ? `No rule is broken, but ${f.count(a.cables_left_out)} cables stand out of the order of names: ${a.hosts_left}`
+  : a.cables_with_rule < a.cables ? 'Nothing departs from the rules, where there are rules'
+  : `Nothing departs from the structure${a.cables_out_of_port_order > 0 ? ', of which the order of hosts is no part' : ''}`);
 
 const findings = (id, caption, rows) => rows.length > 0 && table({
   id,
