@@ -225,7 +225,7 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(fewer_job, fewer.job, "What runs the job so, as --job takes it.", FILLED),
     REAL_BY(fewer_goodput_ratio, idle_goodput, NULL, "What failures leave of it, where servers left idle are spares.",
             IF(idle_gain)),
-    FIELD_OF(fewer_failing_gain_ratio, idle_gain, "fewer_gain_ratio with failures, of the same histories.", FILLED),
+    FIELD_OF(fewer_failing_gain_ratio, idle_gain, "That gain with failures, of the same histories.", FILLED),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
