@@ -46,14 +46,14 @@ def check(r, design):
         if "least_s" in verdict and min(times) <= verdict["least_s"] * (1 + 1e-4):
             assert not verdict["bound_by"].startswith("collisions"), (design, verdict)
             seen["held"] += verdict["bound_by"].startswith("NICs")
-    # what bounds it are shares of its time: the factors times what hosts need are the time, and of 5 % they are NICs
+    # what bounds it are shares of its time: the factors times what hosts need are the time, and of 10 % they are NICs
     transfer = best.get("transfer_s", 0)
     transfer = transfer["mean"] if isinstance(transfer, dict) else transfer
     hosts = phase.get("hosts_time_s", 0)
     first = re.findall(r"(taper|hash collisions|unequal flows|unequal trunks) x([\d.]+)", verdict["bound_by"].split(", in matrix")[0])
     if transfer and hosts and first:
         assert abs(math.prod(float(x) for _, x in first) * hosts / transfer - 1) < 0.015, (design, verdict, hosts, transfer)
-        assert verdict["bound_by"].startswith("NICs (") == (transfer <= 1.05 * hosts), (design, verdict, hosts, transfer)
+        assert verdict["bound_by"].startswith("NICs (") == (transfer <= 1.1 * hosts), (design, verdict, hosts, transfer)
         seen["factors"] += 1
 
 def matrix(n, flows, kind):

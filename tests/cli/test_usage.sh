@@ -40,7 +40,7 @@ expect 2 'needs DESIGN, as in: fabriscope run preset:' run
 expect 2 'needs --gpus N, as in: fabriscope optimize --gpus 16384 ' optimize
 expect 2 'needs --scenarios SPEC .list scenarios., as in: fabriscope study rail-spine:gpus=128,radix=16 --scenarios switches:1' study $small
 expect 2 'needs --vary path=v1,v2,... .list fields., as in: fabriscope sweep ' sweep $small
-expect 2 "unknown option '--export'; commands that have it: run, build, traffic, route, study, audit$" compare $small $small --export x.png
+expect 2 "unknown option '--export'; commands that have it: run, build, traffic, route, compare, study and others$" sweep $small --vary gpus=16 --export x.png
 expect 2 "unknown option '--traffic'; commands that have it: traffic, route, sweep, compare" run $small --traffic job
 expect 2 'settings stand behind a comma, as in clos:gpus=64,radix=16' run $small radix=32
 expect 2 'options --file and --json: --file prints the XML file as it is' list prices today-400g --file --json
