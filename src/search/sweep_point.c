@@ -342,7 +342,7 @@ fab_status sweep_try_fewer(const fab_sweep_request *request, const fab_design *d
     few->n_jobs = few->n_engines = 1;
     const bool is_fewer = tip->gpus < part->point.job_gpus;
     job->n_servers = is_fewer ? tip->servers : 0;
-    job->batch = is_fewer ? job->batch : tip->batch;
+    job->batch = is_fewer && !tip->names_batch ? job->batch : tip->batch;
     const fab_status status = plan_fewer(&quiet, few, value, tip, part, &why);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
