@@ -113,7 +113,7 @@ def check_parts():
 
 def check_advice(n):
     """A remedy that a plain report names is clearly faster in --advise too, by the same figure; what it calls luck is not."""
-    rng, named, luck = random.Random(11), 0, 0
+    rng, named, luck = random.Random(13), 0, 0
     for _ in range(n):
         family = rng.choice(["clos", "rail-spine", "fat-tree"])
         per_server = rng.choice([4, 7, 8])

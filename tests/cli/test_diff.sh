@@ -123,7 +123,7 @@ for seed in $(some 1 2 3 4); do
   python3 - out out.json <<'PYTHON' || fail "seed $seed: how many seeds would tell: $(head -n 3 out)"
 import json, math, re, sys
 text = " ".join(open(sys.argv[1]).read().split())
-said = re.search(r"these seeds leave ([\d.]+) % open(?: \(about --seeds (\d+) leave 1 %\))?", text)
+said = re.search(r"these seeds leave ([\d.]+) % open(?: \(about --seeds (\d+) leave 1 %[^)]*\))?", text)
 e = json.load(open(sys.argv[2]))["diff"]["engines"][0]
 apart = abs(e["after_s"] * e["tokens_ratio"] - e["before_s"]) if "after_s" in e else e["before_s"] * abs(e["time_ratio"] - 1)
 assert bool(said) == (apart > 1e-9 * e["before_s"]), text[:300]
