@@ -72,7 +72,7 @@ ask(TASK, "sweep clos:gpus=256,radix=32 --job model=gpt-7.5b,tp=8 --vary engine=
     r"Over 8 seeds engine=ecmp,qp=16 is fastest: 1\.\d+ s, .*engine=ecmp,qp=1 is slowest: x1\.2\d+ as long", "Means of 8")
 one, four, many = ask(TASK, "route clos:gpus=256,radix=32 --job model=gpt-7.5b,tp=8 --traffic job:dp --engine ecmp --engine "
                             "ecmp,qp=4 --engine ecmp,qp=16",
-                      r"^bound by collisions, in dp: .*Best \[3\] ecmp,qp=16; worst \[1\] ecmp", r"\[1\] ([\d.]+) \d+ [\d.]+ ",
+                      r"^bound by NICs \(hash collisions x1\.06\), in dp: .*Best \[3\] ecmp,qp=16; worst \[1\] ecmp", r"\[1\] ([\d.]+) \d+ [\d.]+ ",
                       r"\[2\] ([\d.]+) \d+ [\d.]+ ", r"\[3\] ([\d.]+) \d+ [\d.]+ ")
 if not number(one) > number(four) > number(many) >= 1:
     fail(TASK, f"collisions {one}, {four}, {many}", "")
