@@ -123,7 +123,7 @@ MOE = "compare rail-spine:gpus=16384 rail-only:gpus=16384 --job model=mixtral-8x
 ask(TASK, f"{MOE} --engine spray", r"experts are exchanged within rails, since order=tp-cp-pp-dp",
     r"\[2\] and \[1\] are even|\[2\] costs least", r"cheapest network: \[2\], \$117\.5M")
 FEWER = MOE.replace("16384", "4096").replace("dp=1024,batch=4096", "dp=256,batch=1024")
-ask(TASK, f"{FEWER},order=tp-cp-dp-pp --engine spray", r"^COMPARISON .*\[1\].*\[2\]|^COMPARISON .*\[2\].*\[1\]", r"cheapest network: \[2\]")
+ask(TASK, f"{FEWER},order=tp-cp-dp-pp --engine spray", r"COMPARISON .*\[1\].*\[2\]|COMPARISON .*\[2\].*\[1\]", r"cheapest network: \[2\]")
 
 TASK = "a comparison with failures"
 ask(TASK, "compare rail-spine:gpus=256,spares=2 rail-only:gpus=256,spares=2 clos:gpus=256,taper=2,spares=2 --job model=gpt-18.4b "
@@ -140,7 +140,7 @@ slower, lost = ask(TASK, "run jobs.xml", r"^bound by job j14 of 20 loses most to
                    r"x1\.014, where phases meet by chance; without j16 it takes 859\.1 ms, 4\.403 ms less, .*?; while the longest fall together "
                    r"once 913\.2 ms, x1\.073; (\d+) of 20 are slowed\. "
                    r"Job j11 costs the others most", r"the jobs lose to each other ([\d.]+) % where phases meet by chance",
-                   r"to do --engine ecmp,qp=16 saves 3\.3 % of the jobs' GPU time where phases meet by chance, 18 of 20 are faster; where switches can, ")
+                   r"to do servers in order saves 2\.6 % of the jobs' GPU time where phases meet")
 table = subprocess.run([PROGRAM, "run", "jobs.xml", "--quiet"], capture_output=True, text=True, check=True).stdout
 rows = [float(x) for x in re.findall(r"^  j\d+ .* x[\d.]+ +dp +x([\d.]+)(?: +(?:none|j\d+(?: \+\d+)?) +(?:in order|spray|ecmp,qp=16) -.*)?$", table, re.M)]
 # Of those that lose hardly less, a thousandth and what is rounded, the first stands first.
