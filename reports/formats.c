@@ -2,6 +2,8 @@
 #include "report_formats.h"
 #include "data/result_walk.h"
 
+#include "fab/sweep.h"
+
 #include <errno.h>
 
 /* clang-format off */
@@ -55,7 +57,8 @@ fab_status fab_report_write(const fab_report_format *format, const fab_result *r
                             FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
     FAB_REFUSE_IF(format->needs_graph && result->graph == NULL &&
-                      !(format->shows_audit && (result->audit != NULL || result->sweep != NULL)),
+                      !(format->shows_audit &&
+                        (result->audit != NULL || (result->sweep != NULL && result->sweep->compares_designs))),
                   err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
                   format->shows_graph ? "a graph" : format->name);
     FAB_PASS(fab_result_check(result, err));

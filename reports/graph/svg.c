@@ -1,6 +1,7 @@
 /* The fabric as an SVG drawing: bands of pods, lines, boxes, from the back to the front. Lines go from the coldest to
  * the hottest, so that what is overloaded lies on top. */
 #include "svg.h"
+#include "fab/sweep.h"
 #include "fab/units.h"
 #include "fab/verdict.h"
 #include "report_formats.h"
@@ -549,7 +550,7 @@ static fab_status print_svg(const fab_result *result, const fab_report_style *st
     }
     FAB_REFUSE_IF(chosen.picture == FAB_PICTURE_AUDIT, err, FAB_EUNSUPPORTED, NULL,
                   "picture audit: nothing was audited; the command audit does that");
-    if (result->sweep != NULL) {
+    if (result->sweep != NULL && result->sweep->compares_designs) {
         FAB_REFUSE_IF(chosen.picture != FAB_PICTURE_AUTO, err, FAB_EUNSUPPORTED, NULL,
                       "compared designs have one picture, of all their figures");
         return fab_svg_compare(result, out, err);
