@@ -231,6 +231,10 @@ assert 0 < mean[2] / mean[1] - 1 < chance, (mean, chance)
 assert abs(more / (100 * (mean[2] / mean[1] - 1)) - 1) < 0.01 and abs(less / (100 * chance) - 1) < 0.02, (more, less, chance)
 PY
 
+study one clos:gpus=64,radix=32 "${replicas[@]}" --scenarios time:90d@1
+show one >one.txt
+says one "[2] shrink does best of 2, in one history alone."
+
 # --- software fails where ranks are: spare GPUs, and those of nobody, have none ---
 study software clos:gpus=64,radix=32,spares=2 --set failures.set=none --set failures.software-mtbf=10d \
   --job servers=0,tp=8,gpu-hour-usd=3 --scenarios time:30d@20

@@ -39,6 +39,9 @@ const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fa
 
 const char *study_even(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *best = &s->variants[s->shown];
+    if (s->span_s > 0 && s->n_done < 2) {
+        return ", in one history alone";
+    }
     for (size_t i = 0; i < s->n_variants && s->span_s > 0; i++) {
         const fab_study_variant *v = &s->variants[i];
         const double more = best->goodput.mean / v->goodput.mean - 1;
