@@ -140,7 +140,7 @@ static void certainty_of_subnet(const fab_result *r, char *out) {
         fab_append(out, FAB_VERDICT_TEXT,
                    "; InfiniBand routes by destination: engine %s, %s; --engine file,path=LFTS has the subnet's tables",
                    r->engine->text,
-                   subnet == FAB_SUBNET_TREE ? "as OpenSM by default in a tree" : "as OpenSM's where there is no tree");
+                   subnet == FAB_SUBNET_TREE ? "near OpenSM's default in a tree" : "as OpenSM's where there is no tree");
     }
 }
 

@@ -19,7 +19,7 @@ job=(--job model=gpt-3.6b,tp=8,pp=1)
 "$program" route installed:net "${one[@]}" --engine dmodk --json --quiet >dmodk.json
 cmp <(grep -v how_sure default.json) <(grep -v how_sure dmodk.json) || fail "the default of InfiniBand is not dmodk"
 "$program" route installed:net "${one[@]}" --quiet >route.txt
-says route.txt "InfiniBand routes by destination: engine dmodk, as OpenSM by default in a tree"
+says route.txt "InfiniBand routes by destination: engine dmodk, near OpenSM's default in a tree"
 "$program" run installed:net "${job[@]}" --quiet >run.txt
 says run.txt "InfiniBand routes by destination: engine dmodk"
 "$program" plan installed:net --job model=gpt-3.6b --quiet >plan.txt

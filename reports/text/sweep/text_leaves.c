@@ -175,7 +175,9 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
             fab_page_say(page, "; where groups of servers straddle leaves the fullest sends more than the mean (%s)",
                          uneven);
         }
-        fab_page_say(page, least > 0 ? ". --set down.1=%" PRIu64 " shows the taper alone." : ".", least);
+        fab_page_say(
+            page, least > 0 ? ". --set down.1=%" PRIu64 " shows the taper alone, as near as whole cables come." : ".",
+            least);
         fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
     }
 }
