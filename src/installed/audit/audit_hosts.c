@@ -193,6 +193,12 @@ static bool has_column(const audit_plugs *p, uint32_t server, uint32_t column, b
     return found;
 }
 
+/* Whether a server that has been put back stood where nobody has a port: its own leads to what is not there. */
+static bool is_hidden(const audit_plugs *p, uint32_t server, uint32_t column) {
+    const uint32_t stood = p->stood[server];
+    return stood != NONE && stood != p->home_of[server] && audit_home_leaf(p, stood, column) == NONE;
+}
+
 /* An adapter that gives no host, at the leaf where this one belongs, at the port where this server's others are. */
 static bool has_nameless(const audit_plugs *p, uint32_t server, uint32_t column) {
     const auditor *a = p->a;
@@ -306,8 +312,9 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
     uint32_t n = 0;
     uint32_t own = p->first[server + 1] - p->first[server];
     for (uint32_t i = p->first[like]; i < p->first[like + 1] && n < MOST_MISSING; i++) {
-        if (!has_column(p, server, p->plug[i].column, false) && !has_nameless(p, server, p->plug[i].column)) {
-            column[n++] = p->plug[i].column;
+        const uint32_t c = p->plug[i].column;
+        if (!has_column(p, server, c, false) && !has_nameless(p, server, c) && !is_hidden(p, server, c)) {
+            column[n++] = c;
         }
     }
     if (n == 0 || 2 * n > own + n) { /* most of them: another kind of server */

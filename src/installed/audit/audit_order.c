@@ -537,7 +537,7 @@ static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *er
             bool is_told = false;
             for (uint32_t i = 0; i < n; i++) {
                 leaf[i] = p->a->rank[x[i].leaf];
-                is_told = is_told || x[i].is_told;
+                is_told = is_told || x[i].is_told || x[i].should != NONE; /* peers say where it belongs */
             }
             qsort(leaf, n, sizeof *leaf, fab_order_u32);
             for (uint32_t i = 0; i < n && n_wrong < 3; i++) {

@@ -177,7 +177,7 @@ static fab_status find_homes(audit_plugs *p, fab_error *err) {
     FAB_OWNED signed_server *list = NULL;
     FAB_OWNED uint32_t *votes = NULL;
     FAB_OWNED uint32_t *by_rank = NULL; /* home by the place of the name */
-    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of));
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, list, votes, by_rank, p->home, p->home_of, p->stood));
     FAB_OWNED_NEW(uint32_t, claim, (size_t)p->n_keys + 1, err);
     memset(claim, 0xff, p->n_keys * sizeof *claim);
     memset(p->home_of, 0xff, n * sizeof *p->home_of);
@@ -355,6 +355,6 @@ fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) {
 }
 
 void audit_plugs_release(audit_plugs *p) {
-    FAB_FREE_ALL(p->plug, p->first, p->rank, p->pattern, p->row, p->home_of, p->template_, p->n_peers, p->n_kind,
-                 p->home);
+    FAB_FREE_ALL(p->plug, p->first, p->rank, p->pattern, p->row, p->home_of, p->stood, p->template_, p->n_peers,
+                 p->n_kind, p->home);
 }

@@ -31,6 +31,7 @@ typedef struct audit_plugs {
     uint64_t *pattern;   /**< [n_servers]: of the name */
     uint64_t *row;       /**< [n_servers]: the same for names that differ in their last number alone */
     uint32_t *home_of;   /**< [n_servers]: FAB_NETWORK_NONE: none that makes a rule */
+    uint32_t *stood;     /**< [n_servers]: home_of, before it was put where it belongs */
     uint32_t *template_; /**< [n_servers]: a server that has all ports, by its peers; FAB_NETWORK_NONE */
     uint32_t *n_peers;   /**< [n_servers]: that follow the rule */
     uint32_t *n_kind;    /**< [n_servers]: that could */

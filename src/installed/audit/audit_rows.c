@@ -11,19 +11,23 @@
 typedef struct member {
     uint64_t row;
     uint32_t home, rank, server;
+    int64_t number, place; /* in its name, and at its home */
 } member;
 
 FAB_ORDER_THREE(by_row_and_home, member, row, home, rank);
 
+FAB_ORDER_TWO(by_name, member, rank, server);
+
 typedef struct rows {
     audit_plugs *p;
-    member *out; /* [n_out]: those that stand in the home of another row, by name */
-    uint32_t n_out, n_ruled;
-    uint32_t *belongs; /* [n_servers]: the home of its row; FAB_NETWORK_NONE: there is none */
-    uint32_t *instead; /* [n_servers]: who stands in its place; itself: nobody */
-    bool *is_taken;    /* [n_servers]: it stands in the place of one that is known */
+    member *list; /* [n]: all servers, by row and home */
+    member *out;  /* [n_out]: those that stand in the home of another row, by name */
+    uint32_t n, n_out, n_ruled;
+    uint32_t *belongs; /* [n]: the home of its row; FAB_NETWORK_NONE: there is none */
+    uint32_t *instead; /* [n]: who stands in its place; itself: nobody else */
+    bool *is_taken;    /* [n]: it stands in the place of one that is known */
 } rows;
-FAB_FREES(rows_release, rows, out, belongs, instead, is_taken);
+FAB_FREES(rows_release, rows, list, out, belongs, instead, is_taken);
 
 /* The home that nearly all of a row have, by row and home; FAB_NETWORK_NONE: they are spread, or few. */
 static uint32_t home_of_row(const member *row, uint32_t n) {
@@ -64,99 +68,150 @@ static bool show_homes(rows *r) {
     audit_plugs *p = r->p;
     for (uint32_t i = 0; i < r->n_out; i++) {
         const uint32_t server = r->out[i].server;
-        audit_home *home = &p->home[p->home_of[server]];
-        FAB_FIRST(s, p->a->shape->n_servers,
-                  r->belongs[s] == p->home_of[server] && p->home_of[s] == r->belongs[s] && is_like(p, s, server));
-        if (home->server == server && s == p->a->shape->n_servers) {
+        const uint32_t home = r->out[i].home;
+        FAB_FIRST(k, r->n,
+                  r->list[k].home == home && r->belongs[r->list[k].server] == home &&
+                      is_like(p, r->list[k].server, server));
+        if (p->home[home].server == server && k == r->n) {
             return false;
         }
-        home->server = home->server == server ? s : home->server;
+        p->home[home].server = p->home[home].server == server ? r->list[k].server : p->home[home].server;
     }
     return true;
 }
 
-/* Fills `belongs` and `out`. No rule where rows are spread over homes, or many stand elsewhere. */
+/* The last number of a name. */
+static int64_t number_of(const char *name) {
+    size_t place = 0;
+    size_t end = 0;
+    return audit_last_number(name, &place, &end) && end - place < 10 ? (int64_t)strtoul(name + place, NULL, 10) : 0;
+}
+
+/* How far behind the server that shows a home one stands there, by most of its ports. */
+static int64_t place_at(const audit_plugs *p, uint32_t server, uint32_t home) {
+    int64_t best = 0;
+    uint32_t most = 0;
+    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
+        int64_t place = 0;
+        uint32_t n = 0;
+        for (uint32_t k = i; k < p->first[server + 1]; k++) {
+            const audit_plug *model = audit_plug_of(p, p->home[home].server, p->plug[k].column);
+            if (model != NULL && model->leaf == p->plug[k].leaf) {
+                const int64_t at = (int64_t)audit_port_number(p, &p->plug[k]) - audit_port_number(p, model);
+                place = n == 0 ? at : place;
+                n += at == place;
+            }
+        }
+        best = n > most ? place : best;
+        most = n > most ? n : most;
+    }
+    return best;
+}
+
+/* Fills all but `instead`. No rule, and none is out, where rows are spread over homes, or many stand elsewhere. */
 static fab_status rows_find(rows *r, fab_error *err) {
     audit_plugs *p = r->p;
-    const uint32_t n_servers = p->a->shape->n_servers;
-    uint32_t n = 0;
     uint32_t n_all = 0; /* of rows that are large enough */
-    FAB_OWNED_NEW(member, list, (size_t)n_servers + 1, err);
-    FAB_PASS(FAB_NEW_ALL((size_t)n_servers + 1, err, r->out, r->belongs, r->instead, r->is_taken));
-    for (uint32_t s = 0; s < n_servers; s++) {
+    r->n = p->a->shape->n_servers;
+    FAB_PASS(FAB_NEW_ALL((size_t)r->n + 1, err, r->list, r->out, r->belongs, r->instead, r->is_taken));
+    for (uint32_t s = 0; s < r->n; s++) {
         r->belongs[s] = NONE;
         r->instead[s] = s;
-        list[n++] = (member){p->row[s], p->home_of[s], p->rank[s], s};
+        r->list[s] = (member){p->row[s], p->home_of[s], p->rank[s], s, number_of(p->a->shape->server_name[s]), 0};
     }
-    FAB_SORT(list, n, by_row_and_home);
-    FAB_EACH_RUN(uint32_t, i, next, n, list[next].row == list[i].row) {
-        FAB_SUM_IN(uint32_t, n_homed, k, i, next, list[k].home != NONE); /* these stand first */
-        const uint32_t home = home_of_row(&list[i], n_homed);
+    FAB_SORT(r->list, r->n, by_row_and_home);
+    FAB_EACH_RUN(uint32_t, i, next, r->n, r->list[next].row == r->list[i].row) {
+        FAB_SUM_IN(uint32_t, n_homed, k, i, next, r->list[k].home != NONE); /* these stand first */
+        const uint32_t home = home_of_row(&r->list[i], n_homed);
         n_all += n_homed >= LEAST ? n_homed : 0;
         r->n_ruled += home != NONE ? n_homed : 0;
         for (uint32_t j = i; home != NONE && j < next; j++) {
-            r->belongs[list[j].server] = home;
+            r->belongs[r->list[j].server] = home;
         }
     }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t *home = &p->home_of[list[i].server];
-        const uint32_t belongs = r->belongs[list[i].server];
-        *home = *home == NONE && belongs != NONE ? half_home(p, list[i].server, belongs) : *home;
-        if (*home != belongs && *home != NONE && belongs != NONE) {
-            r->out[r->n_out++] = (member){.rank = list[i].rank, .server = list[i].server};
+    for (uint32_t i = 0; i < r->n; i++) {
+        member *m = &r->list[i];
+        const uint32_t belongs = r->belongs[m->server];
+        m->home = m->home == NONE && belongs != NONE ? half_home(p, m->server, belongs) : m->home;
+        if (m->home != belongs && m->home != NONE && belongs != NONE) {
+            r->out[r->n_out++] = *m;
         }
     }
     if (r->n_ruled < FAB_AUDIT_NEARLY * n_all || MOST_OUT * r->n_out > r->n_ruled || !show_homes(r)) {
         r->n_out = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            p->home_of[list[i].server] = list[i].home;
-        }
     }
-    FAB_SORT(r->out, r->n_out, by_row_and_home); /* by name: no row is given */
+    for (uint32_t i = 0; i < r->n && r->n_out > 0; i++) {
+        member *m = &r->list[i];
+        m->place = m->home != NONE ? place_at(p, m->server, m->home) : 0;
+        p->home_of[m->server] = m->home;
+    }
+    for (uint32_t k = 0; k < r->n_out; k++) {
+        r->out[k].place = place_at(p, r->out[k].server, r->out[k].home);
+    }
+    FAB_SORT(r->out, r->n_out, by_name);
+    FAB_SORT(r->list, r->n, by_row_and_home);
     return FAB_OK;
 }
 
-/* How many of the row of a server it would pass at the place of another: none, where ports rise with names. */
-static uint32_t count_passed(const rows *r, uint32_t server, uint32_t place) {
-    const audit_plugs *p = r->p;
-    const audit_plug *at = &p->plug[p->first[place]];
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < p->a->shape->n_servers; s++) {
-        const bool is_peer = p->row[s] == p->row[server] && p->home_of[s] == r->belongs[server];
-        const audit_plug *peer = is_peer ? audit_plug_of(p, s, at->column) : NULL;
-        n += peer != NULL && peer->leaf == at->leaf &&
-             (p->rank[s] < p->rank[server]) != (audit_port_number(p, peer) < audit_port_number(p, at));
-    }
-    return n;
+/* --- who stands in whose place ------------------------------------------------------------------------------------ */
+
+/* Whether a server stands where one of its row with this number does, on the line of two of them. */
+static bool is_on_line(const member *at, int64_t number, const member *one, const member *two) {
+    return (at->place - one->place) * (two->number - one->number) == (number - one->number) * (two->place - one->place);
 }
 
-/* Who stands in the place of a server: one that is out, in the home of its row; where it is a pair, in whose place it
- * stands itself. Of several whose port fits best, the lowest of equal ones. */
-static uint32_t find_instead(const rows *r, uint32_t server, bool is_pair) {
-    const audit_plugs *p = r->p;
-    uint32_t best = NONE;
-    uint32_t least = 0;
-    for (uint32_t k = 0; k < r->n_out; k++) {
-        const uint32_t other = r->out[k].server;
-        if (r->is_taken[other] || p->home_of[other] != r->belongs[server] ||
-            (is_pair && p->home_of[server] != r->belongs[other])) {
-            continue;
-        }
-        const uint32_t n = count_passed(r, server, other) + (is_pair ? count_passed(r, other, server) : 0);
-        if (best == NONE || n < least ||
-            (n == least &&
-             audit_port_number(p, &p->plug[p->first[other]]) < audit_port_number(p, &p->plug[p->first[best]]))) {
-            best = other;
-            least = n;
+/* Two of a row, whose servers [n] stand by home and name, on whose line nearly all that have its home stand: ports rise
+ * with numbers. False: there are none such. */
+static bool find_line(const member *row, uint32_t n, const member **out_one, const member **out_two) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        const member *one = &row[i];
+        const member *two = &row[i + 1];
+        FAB_SUM_IN(uint32_t, n_on, k, 0, n, is_on_line(&row[k], row[k].number, one, two));
+        const bool is_better = one->number != two->number && one->place != two->place && n_on > most;
+        most = is_better ? n_on : most;
+        *out_one = is_better ? one : *out_one;
+        *out_two = is_better ? two : *out_two;
+    }
+    return most > 1 && most >= FAB_AUDIT_NEARLY * n;
+}
+
+/* Fills `instead` where numbers say it: for those of a row that are in its home [n], and those that are out. */
+static void match_by_number(rows *r, const member *row, uint32_t n) {
+    const member *one = NULL;
+    const member *two = NULL;
+    if (r->belongs[row->server] != row->home || !find_line(row, n, &one, &two)) {
+        return;
+    }
+    for (uint32_t i = 0; i < n + r->n_out; i++) {
+        const member *m = i < n ? &row[i] : &r->out[i - n];
+        const bool is_of_row = m->row == row->row;
+        for (uint32_t k = 0; is_of_row && k < n + r->n_out; k++) {
+            const member *at = k < n ? &row[k] : &r->out[k - n];
+            if (at->home == row->home && !r->is_taken[at->server] && is_on_line(at, m->number, one, two)) {
+                r->instead[m->server] = at->server;
+                r->is_taken[at->server] = true;
+                break;
+            }
         }
     }
-    return best;
+}
+
+/* Who stands in the place of one that is out: one in the home of its row; where it is a pair, in whose place it stands
+ * itself. NONE: nobody. */
+static uint32_t find_instead(const rows *r, const member *of, bool is_pair) {
+    FAB_FIRST(k, r->n_out,
+              !r->is_taken[r->out[k].server] && r->out[k].home == r->belongs[of->server] &&
+                  (!is_pair ||
+                   (of->home == r->belongs[r->out[k].server] && r->instead[r->out[k].server] == r->out[k].server)));
+    return k < r->n_out ? r->out[k].server : NONE;
 }
 
 static void match(rows *r, bool is_pair) {
     for (uint32_t i = 0; i < r->n_out; i++) {
         const uint32_t server = r->out[i].server;
-        const uint32_t other = r->instead[server] == server ? find_instead(r, server, is_pair) : NONE;
+        const bool is_open = r->instead[server] == server && !(is_pair && r->is_taken[server]);
+        const uint32_t other = is_open ? find_instead(r, &r->out[i], is_pair) : NONE;
         if (other != NONE) {
             r->instead[server] = other;
             r->is_taken[other] = true;
@@ -168,33 +223,35 @@ static void match(rows *r, bool is_pair) {
     }
 }
 
-/* Whether the plug of a column of each server of a ring is where it does not belong. */
+/* --- rings -------------------------------------------------------------------------------------------------------- */
+
+/* Whether the plugs of a column of those in a ring that are in another home are none of them where they belong: of a
+ * server that has no such plug nothing is said. */
 static bool has_moved(const rows *r, uint32_t first, uint32_t column) {
-    uint32_t s = first;
-    do {
-        const audit_plug *plug = audit_plug_of(r->p, s, column);
-        if (plug == NULL || plug->leaf == audit_home_leaf(r->p, r->belongs[s], column)) {
+    const audit_plugs *p = r->p;
+    bool has_any = false;
+    for (uint32_t s = first, k = 0; k == 0 || s != first; s = r->instead[s], k++) {
+        const audit_plug *plug = p->home_of[s] != r->belongs[s] ? audit_plug_of(p, s, column) : NULL;
+        if (plug != NULL && plug->leaf == audit_home_leaf(p, r->belongs[s], column)) {
             return false;
         }
-        s = r->instead[s];
-    } while (s != first);
-    return true;
+        has_any = has_any || plug != NULL;
+    }
+    return has_any;
 }
 
-/* Marks the plugs that went along with a server to the place of another; those that are where they belong stayed.
+/* Marks the plugs that a server of a ring has elsewhere than it should; those that are where they belong stayed.
  * Returns how many. */
-static uint32_t mark_moved(rows *r, uint32_t first, uint32_t place, fab_finding *f) {
+static uint32_t mark_moved(rows *r, uint32_t first, uint32_t server, fab_finding *f) {
     audit_plugs *p = r->p;
-    const uint32_t server = r->instead[place];
     uint32_t n = 0;
     for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
         audit_plug *plug = &p->plug[i];
-        plug->is_told =
-            has_moved(r, first, plug->column) || (audit_plug_of(p, place, plug->column) == NULL &&
-                                                  plug->leaf == audit_home_leaf(p, p->home_of[server], plug->column));
+        plug->is_told = has_moved(r, first, plug->column);
         if (plug->is_told) {
+            const bool has_left = plug->leaf != audit_home_leaf(p, r->belongs[server], plug->column);
             f->line = f->cables == 0 ? fab_network_far(p->a->net, plug->side)->line : f->line;
-            f->damage_bps += p->a->net->cables[plug->side >> 1].rate_bps;
+            f->damage_bps += has_left ? p->a->net->cables[plug->side >> 1].rate_bps : 0;
             f->cables++;
             n++;
         }
@@ -203,55 +260,64 @@ static uint32_t mark_moved(rows *r, uint32_t first, uint32_t place, fab_finding 
 }
 
 /* Each server of a ring to its place. A plug in whose place none is stays told. */
-static void put_back(rows *r, uint32_t first) {
+static fab_status put_back(rows *r, uint32_t first, fab_error *err) {
     audit_plugs *p = r->p;
-    for (uint32_t i = p->first[first]; i < p->first[first + 1]; i++) {
-        const audit_plug place = p->plug[i];
-        const bool all = has_moved(r, first, place.column);
-        for (uint32_t s = first, next = NONE; all && next != first; s = next) {
-            next = r->instead[s];
-            const audit_plug *from = next == first ? &place : audit_plug_of(p, next, place.column);
-            audit_plug *plug = &p->plug[audit_plug_of(p, s, place.column) - p->plug];
-            plug->side = from->side;
-            plug->leaf = from->leaf;
-            plug->key = from->key;
-            plug->is_told = false;
-            plug->is_put_back = true;
+    FAB_OWNED_NEW(audit_plug, old, (size_t)p->n + 1, err);
+    memcpy(old, p->plug, p->n * sizeof *old);
+    for (uint32_t s = first, k = 0; k == 0 || s != first; s = r->instead[s], k++) {
+        for (uint32_t i = p->first[s]; i < p->first[s + 1]; i++) {
+            audit_plug *plug = &p->plug[i];
+            const audit_plug *at = old[i].is_told ? audit_plug_of(p, r->instead[s], plug->column) : NULL;
+            if (at != NULL) {
+                at = &old[at - p->plug];
+                plug->side = at->side;
+                plug->leaf = at->leaf;
+                plug->key = at->key;
+                plug->is_told = false;
+                plug->is_put_back = true;
+            }
         }
     }
+    return FAB_OK;
 }
 
 /* Those that stand in each other's place, from the first by name on. */
-static fab_status tell_ring(rows *r, uint32_t first, fab_error *err) {
+static fab_status tell_ring(rows *r, uint32_t first, uint32_t n, fab_error *err) {
     audit_plugs *p = r->p;
     const uint32_t *instead = r->instead;
     fab_finding f = {.confidence = fab_audit_confidence(r->n_ruled - r->n_out, r->n_ruled)};
-    uint32_t n = 0;
     bool have_all = true;
-    for (uint32_t s = first; n == 0 || s != first; s = instead[s], n++) {
+    bool is_out = false;
+    for (uint32_t s = first, k = 0; k < n; s = instead[s], k++) {
         have_all = mark_moved(r, first, s, &f) > 0 && have_all;
+        is_out = is_out || p->home_of[s] != r->belongs[s];
     }
-    for (uint32_t i = 0; !have_all && i < p->n; i++) { /* one has other plugs than the one whose place it took */
-        p->plug[i].is_told = false;
+    for (uint32_t s = first, k = 0; !(have_all && is_out) && k < n; s = instead[s], k++) {
+        for (uint32_t i = p->first[s]; i < p->first[s + 1]; i++) {
+            p->plug[i].is_told = false;
+        }
     }
-    if (!have_all) {
+    if (!have_all || !is_out) { /* one stayed with all its plugs, or all are in the home of their row */
         return FAB_OK;
     }
     FAB_PASS(n == 2 ? audit_report_servers(p, first, instead[first], f.confidence, err)
                     : audit_report_ring(p->a, p->a->shape->server_name, instead, first, true, &f, err));
-    put_back(r, first);
-    return FAB_OK;
+    return put_back(r, first, err);
 }
 
 fab_status audit_plugs_rows(audit_plugs *p, fab_error *err) {
     FAB_OWNS(rows_release) rows r = {.p = p};
     FAB_PASS(rows_find(&r, err));
+    memcpy(p->stood, p->home_of, r.n * sizeof *p->stood);
+    FAB_EACH_RUN(uint32_t, i, next, r.n_out > 0 ? r.n : 0,
+                 r.list[next].row == r.list[i].row && r.list[next].home == r.list[i].home) {
+        match_by_number(&r, &r.list[i], next - i);
+    }
     match(&r, true);
     match(&r, false);
-    for (uint32_t i = 0; i < r.n_out; i++) {
-        const uint32_t server = r.out[i].server;
-        FAB_PASS(audit_ring_length(r.instead, p->a->shape->n_servers, server) > 1 ? tell_ring(&r, server, err)
-                                                                                  : FAB_OK);
+    for (uint32_t s = 0; r.n_out > 0 && s < r.n; s++) {
+        const uint32_t n = r.instead[s] != s ? audit_ring_length(r.instead, r.n, s) : 0;
+        FAB_PASS(n > 1 ? tell_ring(&r, s, n, err) : FAB_OK);
     }
     for (uint32_t i = 0; i < r.n_out; i++) {
         p->home_of[r.out[i].server] = r.belongs[r.out[i].server];
