@@ -78,6 +78,19 @@ a06-p1-dgx-02-c02 a08-p1-dgx-04-c08 b07-p1-dgx-07-c12
 b05-p1-dgx-05-c18 b06-p1-dgx-06-c15 a07-p1-dgx-03-c01
 a07-p1-dgx-03-c02 a08-p1-dgx-04-c01 b05-p1-dgx-05-c17 b08-p1-dgx-08-c18
 END
+  # one cable of two hosts: that finding and none of their other adapters
+  while IFS=, read -r a b; do
+    sed "s/\"$a\"/\"@\"/; s/\"$b\"/\"$a\"/; s/\"@\"/\"$b\"/" real.out >one.out
+    for file in real one; do
+      "$program" audit $file.out --json --quiet | grep -o '"what": "[^"]*"' | grep -E 'other.s (port|rail)' | sort >$file.what
+    done
+    [[ $(comm -13 real.what one.what) == "\"what\": \"'$a' and '$b' are at each other's port\"" && -z $(comm -23 real.what one.what) ]] ||
+      fail "$a and $b: $(diff real.what one.what)"
+  done <<'END'
+a07-p1-dgx-03-c05 HCA-2,b06-p1-dgx-06-c10 HCA-2
+a07-p1-dgx-03-c09 HCA-5,b07-p1-dgx-07-c10 HCA-1
+a05-p1-dgx-01-c14 HCA-1,b07-p1-dgx-07-c06 HCA-6
+END
 fi
 
 # --- racks of one leaf group, with letters that differ from hall to hall; a cable lost beside the exchange
