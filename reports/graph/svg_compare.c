@@ -132,7 +132,17 @@ static void put_column(fab_graph_writer *w, const fab_sweep *s, const measure *m
     }
 }
 
+/* What all designs run, or nothing where each has a plan of its own. */
+static const char *common_job(const fab_sweep *s) {
+    const char *job = NULL;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        job = !p->is_built ? job : job == NULL || strcmp(job, p->traffic) == 0 ? p->traffic : "";
+    }
+    return job != NULL ? job : "";
+}
+
 static void put_designs(fab_graph_writer *w, const fab_sweep *s) {
+    const bool has_own = common_job(s)[0] == '\0';
     const measure *shown[FAB_N_OF(MEASURES)];
     size_t n = 0;
     for (size_t m = 0; m < FAB_N_OF(MEASURES); m++) {
@@ -144,7 +154,8 @@ static void put_designs(fab_graph_writer *w, const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         FAB_OWNS(fab_str_release) fab_str name = FAB_STR_INIT;
-        fab_str_printf(&name, "[%zu] %s%s%s", i + 1, p->value[0], p->is_built ? "" : ": ", p->is_built ? "" : p->error);
+        const char *more = !p->is_built ? p->error : has_own ? p->traffic : "";
+        fab_str_printf(&name, "[%zu] %s%s%s", i + 1, p->value[0], more[0] != '\0' ? ": " : "", more);
         fab_svg_text(w, MARGIN, TOP + (double)i * row_height(s) + NAME - 6, "", "start", WIDTH - 2 * MARGIN,
                      name.data != NULL ? name.data : "");
     }
@@ -157,17 +168,13 @@ static void put_designs(fab_graph_writer *w, const fab_sweep *s) {
 fab_status fab_svg_compare(const fab_result *result, FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str sentence = FAB_STR_INIT;
     const fab_sweep *s = result->sweep;
-    const fab_sweep_point *first = NULL;
     fab_graph_writer w = {.out = out};
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        first = first == NULL && p->is_built ? p : first;
-    }
     FAB_PASS(make_sentence(s, &sentence, err));
     FAB_PASS(fab_xml_writer_init(&w.xml, out, err));
     char title[FAB_NAME_SIZE + 64];
     FAB_FORMAT(title, "%zu designs under one job%s", s->n_points, s->scenarios[0] != '\0' ? ", with failures" : "");
     const double size[2] = {WIDTH, TOP + (double)s->n_points * row_height(s)};
-    const char *job = first != NULL ? first->traffic : "";
+    const char *job = common_job(s);
     const double room = WIDTH - 2 * MARGIN;
     const double above =
         HEADING + LINE * (put_sentence(NULL, 0, room, sentence.data) + put_sentence(NULL, 0, room, job) + 1.0);

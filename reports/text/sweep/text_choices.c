@@ -171,7 +171,8 @@ const char *fab_text_idle_verdict(fab_page *page, const fab_sweep *s, const fab_
     const double ratio = 1 / (1 - v->idle_ratio) - 1;
     const bool is_even = fab_is_even(ratio, fab_sweep_chance(p->idle, &s->points[v->best].engines[0]));
     const char *usd = fab_show_price(page, fab_verdict_figure(v, &p->engines[0]) / p->idle_gain);
-    return fab_show(page, " With GPUs left idle, as below, all of them paid for, [%zu] %s: %s.", v->idle + 1,
+    return fab_show(page, " On %s of its %s GPUs, all of them paid for, [%zu] %s: %s.",
+                    fab_show_count(page, p->fewer.gpus), fab_show_count(page, p->job_gpus), v->idle + 1,
                     is_even ? "is even with that" : fab_show(page, "costs %.3g %% less", 100 * v->idle_ratio), usd);
 }
 
