@@ -71,6 +71,7 @@ static fab_status gather(audit_plugs *p, fab_error *err) {
     }
     qsort(p->plug, p->n, sizeof *p->plug, by_column);
     for (uint32_t i = 0; i < p->n; i++) {
+        p->plug[i].place = i;
         p->first[p->plug[i].server + 1]++;
     }
     for (uint32_t i = 0; i < s->n_servers; i++) {
@@ -356,5 +357,5 @@ fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) {
 
 void audit_plugs_release(audit_plugs *p) {
     FAB_FREE_ALL(p->plug, p->first, p->rank, p->pattern, p->row, p->home_of, p->stood, p->template_, p->n_peers,
-                 p->n_kind, p->home);
+                 p->n_kind, p->home, p->ring, p->member);
 }

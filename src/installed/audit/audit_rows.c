@@ -301,7 +301,7 @@ static fab_status tell_ring(rows *r, uint32_t first, uint32_t n, fab_error *err)
         return FAB_OK;
     }
     FAB_PASS(n == 2 ? audit_report_servers(p, first, instead[first], f.confidence, err)
-                    : audit_report_ring(p->a, p->a->shape->server_name, instead, first, true, &f, err));
+                    : audit_report_ring(p->a, p->a->shape->server_name, instead, first, &f, err));
     return put_back(r, first, err);
 }
 
