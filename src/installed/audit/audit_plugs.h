@@ -95,8 +95,8 @@ FAB_STATUS audit_note_ring(audit_plugs *p, const uint32_t *member, uint32_t n, d
 bool audit_ring_is_at_leaf(const audit_plugs *p, const audit_ring *ring);
 /** Whether two rings are of the same servers. */
 bool audit_same_servers(const audit_ring *x, const audit_ring *y);
-/** Tells of all rings that are noted, by servers; with `at_leaves` of those at one leaf that are not sure too. The rings
- * are sorted by servers. */
+/** Tells of all rings that are noted, by servers; with `at_leaves` of those at one leaf that are not sure too. The
+ * rings are sorted by servers. */
 FAB_STATUS audit_tell_rings(audit_plugs *p, bool at_leaves, fab_error *err);
 /** Sorts the rings by servers. */
 void audit_sort_rings(audit_plugs *p);
