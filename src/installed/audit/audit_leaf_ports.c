@@ -14,7 +14,7 @@ static const char *port_of(const audit_plugs *p, const audit_plug *x) {
     return fab_audit_port(fab_network_far(p->a->net, x->side));
 }
 
-/* The port that half of the adapters of a server have, and of no other as many; or NULL. */
+/* The port that half of the adapters of a server have on the leaves of its peers, and of no other as many; or NULL. */
 static const char *usual_port(const audit_plugs *p, uint32_t server) {
     const uint32_t n = audit_n_ports(p, server);
     const char *usual = "";
@@ -23,7 +23,8 @@ static const char *usual_port(const audit_plugs *p, uint32_t server) {
     for (uint32_t i = p->first[server]; n >= LEAST_OF && i < p->first[server + 1]; i++) {
         const char *port = port_of(p, &p->plug[i]);
         FAB_SUM_IN(uint32_t, n_same, k, p->first[server], p->first[server + 1],
-                   strcmp(port_of(p, &p->plug[k]), port) == 0);
+                   strcmp(port_of(p, &p->plug[k]), port) == 0 &&
+                       audit_home_leaf(p, p->home_of[server], p->plug[k].column) == p->plug[k].leaf);
         is_tied = n_same == most ? is_tied || strcmp(port, usual) != 0 : is_tied && n_same < most;
         usual = n_same > most ? port : usual;
         most = n_same > most ? n_same : most;
@@ -114,7 +115,7 @@ static fab_status tell_chain(audit_plugs *p, const uint32_t *member, uint32_t n,
 /* One that is elsewhere: the ring that it is in, or those of its leaf that follow from it. */
 static fab_status look_at_plug(audit_plugs *p, uint32_t plug, bool all, const char *const *usual, double confidence,
                                uint32_t *member, fab_error *err) {
-    const audit_plug *x = &p->plug[plug];
+    audit_plug *x = &p->plug[plug];
     const audit_plug *end = NULL;
     uint32_t n = follow(p, x, usual, member, &end);
     if (end == x) {
@@ -124,6 +125,7 @@ static fab_status look_at_plug(audit_plugs *p, uint32_t plug, bool all, const ch
         return audit_note_ring(p, member, n, confidence, true, err);
     }
     FAB_FIRST(k, n, leaf_of(p, &p->plug[member[k]], usual) != x->leaf); /* from there on it belongs on another */
+    x->port = k == 0 ? (uint32_t)strtoul(usual[x->server], NULL, 10) : 0;
     const bool is_guest = k < n || (end != NULL && end->should != NONE && !end->is_told);
     return k == 0 || (is_guest && !all) ? FAB_OK : tell_chain(p, member, k, usual, confidence, err);
 }
@@ -139,7 +141,7 @@ fab_status audit_plugs_ports(audit_plugs *p, bool all, fab_error *err) {
     for (uint32_t s = 0; s < n_servers; s++) {
         usual[s] = usual_port(p, s);
         n_ruled += usual[s] != NULL;
-        for (uint32_t i = p->first[s]; i < p->first[s + 1]; i++) {
+        for (uint32_t i = p->first[s]; i < p->first[s + 1] && p->home_of[s] != NONE; i++) {
             n_all++;
             n_out += usual[s] == NULL || strcmp(port_of(p, &p->plug[i]), usual[s]) != 0;
         }

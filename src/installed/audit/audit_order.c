@@ -189,7 +189,7 @@ static bool fits(const sequence *s, uint32_t i, uint32_t n) {
 static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
     uint32_t n_out = 0;
     bool all = true;
-    bool is_close = true; /* no port was left */
+    bool is_close = true; /* no port is left, at either end */
     for (uint32_t i = first, k = 0; k < n; i = s->place[i], k++) {
         n_out += s->is_out[i];
         const audit_plug *x = &s->p->plug[s->at[i].plug];
@@ -197,9 +197,12 @@ static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
         all = all && x->place == s->at[i].plug && (should == NONE || should == s->at[s->place[i]].leaf) &&
               ((s->by_port && s->at[i].port > 0) || is_away(s, i)) && fits(s, i, n);
     }
-    for (uint32_t i = first; i < first + n && 2 * n_out < n; i++) {
-        is_close = is_close && i < s->n && s->at[i].leaf == s->at[first].leaf &&
-                   s->at[i].port == s->at[first].port + i - first;
+    if (2 * n_out < n && first + n <= s->n) {
+        const standing *from = &s->at[first];
+        const standing *to = &s->at[first + n - 1];
+        is_close = to->leaf == from->leaf && to->port == from->port + n - 1 &&
+                   !audit_port_is_free(s->p, from->leaf, from->port - 1) &&
+                   (s->place[first + n - 1] == first || !audit_port_is_free(s->p, to->leaf, to->port + 1));
     }
     return all && is_close;
 }

@@ -34,6 +34,13 @@ uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug) {
     return port_number(fab_network_far(p->a->net, plug->side));
 }
 
+bool audit_port_is_free(const audit_plugs *p, uint32_t leaf, uint32_t port) {
+    const fab_shape *s = p->a->shape;
+    FAB_ANY_IN(found, j, s->first[leaf], s->first[leaf + 1],
+               port_number(fab_network_near(p->a->net, s->side[j])) == port);
+    return port > 0 && !found;
+}
+
 static fab_status gather(audit_plugs *p, fab_error *err) {
     const auditor *a = p->a;
     const fab_shape *s = a->shape;

@@ -14,6 +14,7 @@ typedef struct audit_plug {
     bool is_told;
     bool is_put_back; /**< it stands where a rule of rows has put it, in thought: what follows is less sure */
     bool is_left;     /**< it stands out of an order, and no exchange puts it right */
+    uint32_t port;    /**< number of the free port where it belongs, on the leaf of its peers; 0: not known */
     uint32_t place;   /**< the plug in whose place it belongs, where its siblings tell a ring; else itself */
 } audit_plug;
 
@@ -71,6 +72,8 @@ const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t 
 fab_network_end audit_plug_end(const audit_plugs *p, const audit_plug *plug);
 /** Number of the port of the leaf; 0: it has none. */
 uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug);
+/** Whether no cable is at the port of a leaf that has this number. */
+bool audit_port_is_free(const audit_plugs *p, uint32_t leaf, uint32_t port);
 /** The leaf where a column of a home is plugged in; FAB_NETWORK_NONE: there is no such home, or it has none. */
 uint32_t audit_home_leaf(const audit_plugs *p, uint32_t home, uint32_t column);
 /** The last run of digits of a name; false: there is none. */
