@@ -337,20 +337,14 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
     return report_missing(p, server, column, n, err);
 }
 
-/* Cables of hosts of a leaf that none of its guests has. */
-static int64_t n_natives(const audit_plugs *p, uint32_t leaf) {
-    FAB_SUM_IN(int64_t, n, i, 0, p->n, p->plug[i].leaf == leaf && p->plug[i].should != NONE);
-    return n_host_cables(p->a, leaf) - n;
-}
-
-/* Whether the leaf where one should be has a guest, and fewer hosts of its own than another: someone's place is taken,
- * where that of a spare at a port that was left is not. */
-static bool is_missed(const audit_plugs *p, const audit_plug *x) {
+/* Whether the leaf where one should be has a guest, and fewer hosts of its own, native [node], than most: someone's
+ * place is taken, where that of a spare at a port that was left is not. */
+static bool is_missed(const audit_plugs *p, const audit_plug *x, const int64_t *native) {
     const auditor *a = p->a;
-    const uint32_t tier = a->shape->tier[x->should];
-    const int64_t n = n_natives(p, x->should);
-    FAB_ANY_IN(is_less, i, a->tier_first[tier], a->tier_first[tier + 1], n_natives(p, a->in_tier[i]) > n);
-    return is_less && has_guest(p, x);
+    const uint32_t first = a->tier_first[a->shape->tier[x->should]];
+    const uint32_t end = a->tier_first[a->shape->tier[x->should] + 1];
+    FAB_SUM_IN(uint32_t, n_more, i, first, end, native[a->in_tier[i]] > native[x->should]);
+    return 2 * n_more >= end - first && has_guest(p, x);
 }
 
 /* What stands elsewhere than names, or the peers of its server, say, and is no finding: its servers are named. */
@@ -358,9 +352,13 @@ static fab_status name_left(const audit_plugs *p, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str names = FAB_STR_INIT;
     uint32_t last = NONE;
     uint32_t n = 0;
+    FAB_OWNED_NEW(int64_t, native, (size_t)p->a->net->n_nodes + 1, err);
+    for (uint32_t i = 0; i < p->n; i++) {
+        native[p->plug[i].leaf] += p->plug[i].should == NONE;
+    }
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
-        const bool is_left = !x->is_told && (x->should == NONE ? x->is_left : is_missed(p, x));
+        const bool is_left = !x->is_told && (x->should == NONE ? x->is_left : is_missed(p, x, native));
         if (is_left && x->server != last && n++ < MOST_NAMED) {
             fab_str_printf(&names, "%s%.120s", n > 1 ? ", " : "", p->a->shape->server_name[x->server]);
         }

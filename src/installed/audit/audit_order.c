@@ -184,27 +184,31 @@ static bool fits(const sequence *s, uint32_t i, uint32_t n) {
     return fits_all;
 }
 
-/* Whether those of a ring, n of which each stands where the one before it belongs, are exchanged. One that was moved
- * along its leaf to a free port makes all between stand one further: then fewer than half of them are out. */
+/* Whether one host that was moved along its leaf, to a port that was free, explains a ring of n places from the first
+ * on, n_out of which stand out: it makes all between stand one further, and leaves a port at their end. */
+static bool is_move(const sequence *s, uint32_t first, uint32_t n, uint32_t n_out) {
+    const standing *from = &s->at[first];
+    const standing *to = &s->at[first + n <= s->n ? first + n - 1 : first];
+    const bool is_close = to->leaf == from->leaf && to->port == from->port + n - 1;
+    const bool has_left = audit_port_is_free(s->p, from->leaf, from->port - 1);
+    return 2 * n_out < n ? !is_close || has_left ||
+                               (s->place[first + n - 1] != first && audit_port_is_free(s->p, to->leaf, to->port + 1))
+                         : n == 2 && n_out == 1 && !is_close && to->leaf == from->leaf && has_left;
+}
+
+/* Whether those of a ring, n of which each stands where the one before it belongs, are exchanged. */
 static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
     uint32_t n_out = 0;
     bool all = true;
-    bool is_close = true; /* no port is left, at either end */
     for (uint32_t i = first, k = 0; k < n; i = s->place[i], k++) {
         n_out += s->is_out[i];
         const audit_plug *x = &s->p->plug[s->at[i].plug];
         const uint32_t should = x->should; /* by its peers */
-        all = all && x->place == s->at[i].plug && (should == NONE || should == s->at[s->place[i]].leaf) &&
+        all = all && x->place == s->at[i].plug && x->port == 0 &&
+              (should == NONE || should == s->at[s->place[i]].leaf) &&
               ((s->by_port && s->at[i].port > 0) || is_away(s, i)) && fits(s, i, n);
     }
-    if (2 * n_out < n && first + n <= s->n) {
-        const standing *from = &s->at[first];
-        const standing *to = &s->at[first + n - 1];
-        is_close = to->leaf == from->leaf && to->port == from->port + n - 1 &&
-                   !audit_port_is_free(s->p, from->leaf, from->port - 1) &&
-                   (s->place[first + n - 1] == first || !audit_port_is_free(s->p, to->leaf, to->port + 1));
-    }
-    return all && is_close;
+    return all && !is_move(s, first, n, n_out);
 }
 
 /* Fills ring [n]: how many are exchanged with one, or 0. Returns how many exchanges of two they are, where they are as
