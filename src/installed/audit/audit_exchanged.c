@@ -225,24 +225,23 @@ uint32_t audit_ring_length(const uint32_t *instead, uint32_t n, uint32_t first) 
 }
 
 fab_status audit_report_ring(auditor *a, const char *const *names, const uint32_t *instead, uint32_t first,
-                             bool is_whole, fab_finding *f, fab_error *err) {
-    FAB_OWNS(fab_str_release) fab_str ring = FAB_STR_INIT;
+                             fab_finding *f, fab_error *err) {
+    FAB_OWNS(fab_str_release) fab_str text = FAB_STR_INIT;
+    fab_str_printf(&text,
+                   f->work != NULL ? "%u of their cables are in each other's place"
+                                   : "stand in each other's place, with %u cables",
+                   f->cables);
     for (uint32_t s = first, k = 0; k == 0 || s != first; s = instead[s], k++) {
-        fab_str_printf(&ring, "%s%.120s where %.120s belongs", k > 0 ? ", " : "", names[instead[s]], names[s]);
+        fab_str_printf(&text, "%s%.120s where %.120s belongs", k > 0 ? ", " : ": ", names[instead[s]], names[s]);
     }
-    FAB_PASS(fab_str_status(&ring, err));
+    FAB_PASS(fab_str_status(&text, err));
     f->kind = FAB_FINDING_SWAPPED_HOSTS;
     f->node = names[first];
     f->other = names[instead[first]];
     f->port = f->other_port = "";
-    return is_whole ? fab_audit_tell(a, f, err,
-                                     "stand in each other's place, with %u cables: %.400s" FAB_AUDIT_WORK
-                                     "Put each box where its name belongs, or exchange their names.",
-                                     f->cables, ring.data)
-                    : fab_audit_tell(a, f, err,
-                                     "%u of their cables are in each other's place: %.400s" FAB_AUDIT_WORK
-                                     "Plug each of these %u cables in where its name belongs: not all of the boxes.",
-                                     f->cables, ring.data, f->cables);
+    f->text = text.data;
+    f->work = f->work != NULL ? f->work : "Put each box where its name belongs, or exchange their names.";
+    return fab_audit_add(a, f, err);
 }
 
 /* Three servers or more of which each stands where the next belongs: one finding. Two do so too, and are a pair. */
@@ -276,8 +275,7 @@ static fab_status look_for_rings(comparison *c, uint8_t *done_with, fab_error *e
     }
     for (uint32_t s = 0; s < n; s++) {
         of[s].confidence = 1;
-        FAB_PASS(ring[s] == s ? audit_report_ring(&c->a, c->plan_shape->server_name, instead, s, true, &of[s], err)
-                              : FAB_OK);
+        FAB_PASS(ring[s] == s ? audit_report_ring(&c->a, c->plan_shape->server_name, instead, s, &of[s], err) : FAB_OK);
     }
     return FAB_OK;
 }

@@ -123,11 +123,16 @@ fab_status audit_report_astray(audit_plugs *plugs, audit_plug *p, double confide
     f.confidence = confidence;
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
-    if (fab_audit_is_whole(a, p->should) || is_spread_so(plugs, p)) { /* it lacks none: servers are dealt so */
+    const bool has_port = p->port > 0 && audit_port_is_free(plugs, p->should, p->port); /* its place is left */
+    if (!has_port && (fab_audit_is_whole(a, p->should) || is_spread_so(plugs, p))) {    /* servers are dealt so */
         return FAB_OK;
     }
     p->is_told = true;
     const char *leaf = fab_audit_label(a, p->should);
+    char port[32] = "";
+    if (has_port) {
+        FAB_FORMAT(port, ", port %u", p->port);
+    }
     if (p->or_else != NONE) {
         const char *other = fab_audit_label(a, p->or_else);
         f.confidence = EITHER * confidence;
@@ -139,11 +144,11 @@ fab_status audit_report_astray(audit_plugs *plugs, audit_plug *p, double confide
     }
     return is_rail ? fab_audit_tell(a, &f, err,
                                     "this adapter is number %u of its host, on a leaf of number %u" FAB_AUDIT_WORK
-                                    "Move the cable to %s.",
-                                    there, here, leaf)
+                                    "Move the cable to %s%s.",
+                                    there, here, leaf, port)
                    : fab_audit_tell(a, &f, err,
-                                    "its peers say that it belongs on %s" FAB_AUDIT_WORK "Move the cable to %s.", leaf,
-                                    leaf);
+                                    "its peers say that it belongs on %s" FAB_AUDIT_WORK "Move the cable to %s%s.",
+                                    leaf, leaf, port);
 }
 
 static double confidence_of(const audit_plugs *p, uint32_t server) {
@@ -332,14 +337,28 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
     return report_missing(p, server, column, n, err);
 }
 
+/* Whether the leaf where one should be has a guest, and fewer hosts of its own, native [node], than most: someone's
+ * place is taken, where that of a spare at a port that was left is not. */
+static bool is_missed(const audit_plugs *p, const audit_plug *x, const int64_t *native) {
+    const auditor *a = p->a;
+    const uint32_t first = a->tier_first[a->shape->tier[x->should]];
+    const uint32_t end = a->tier_first[a->shape->tier[x->should] + 1];
+    FAB_SUM_IN(uint32_t, n_more, i, first, end, native[a->in_tier[i]] > native[x->should]);
+    return 2 * n_more >= end - first && has_guest(p, x);
+}
+
 /* What stands elsewhere than names, or the peers of its server, say, and is no finding: its servers are named. */
 static fab_status name_left(const audit_plugs *p, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str names = FAB_STR_INIT;
     uint32_t last = NONE;
     uint32_t n = 0;
+    FAB_OWNED_NEW(int64_t, native, (size_t)p->a->net->n_nodes + 1, err);
+    for (uint32_t i = 0; i < p->n; i++) {
+        native[p->plug[i].leaf] += p->plug[i].should == NONE;
+    }
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
-        const bool is_left = !x->is_told && (x->should == NONE ? x->is_left : has_guest(p, x));
+        const bool is_left = !x->is_told && (x->should == NONE ? x->is_left : is_missed(p, x, native));
         if (is_left && x->server != last && n++ < MOST_NAMED) {
             fab_str_printf(&names, "%s%.120s", n > 1 ? ", " : "", p->a->shape->server_name[x->server]);
         }

@@ -186,9 +186,9 @@ uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier);
  * the place of a server, or n and more; 0: it is in none. Complexity: O(n). */
 uint32_t audit_ring_length(const uint32_t *instead, uint32_t n, uint32_t first);
 /** One finding of a ring, with the confidence, cables and impact of f, by the names [server] of its members: of all
- * their cables, or of some. */
+ * their cables, or of some, for which f has the work. */
 FAB_STATUS audit_report_ring(auditor *a, const char *const *names, const uint32_t *instead, uint32_t first,
-                             bool is_whole, fab_finding *f, fab_error *err);
+                             fab_finding *f, fab_error *err);
 
 FAB_STATUS fab_audit_absent(auditor *a, fab_error *err);
 FAB_STATUS fab_audit_trunks(auditor *a, fab_error *err);

@@ -4,9 +4,6 @@
  * they are not the only ones. */
 #include "audit_plugs.h"
 
-#include "fab/fnv.h"
-#include "fab/str.h"
-
 #define NONE         FAB_NETWORK_NONE
 #define LEAST        8    /* hosts that make an order */
 #define ALL_IN_ORDER 6    /* hosts that make one where none stands out of it */
@@ -19,17 +16,6 @@ typedef struct standing {
     uint64_t kind; /* of name, and column */
     uint32_t leaf, leaf_rank, rank, port, plug;
 } standing;
-
-/* Plugs of a ring, each where the one before it belongs, the first where the last does: of two, each where the other
- * belongs. From the first server on. */
-typedef struct exchanged {
-    uint64_t servers;             /* digest of all */
-    uint32_t server[2], first, n; /* plugs: sequence.member[first] ... */
-    double confidence;
-} exchanged;
-
-FAB_ORDER_KEYS(by_servers, exchanged, FAB_ORDER(a->server[0], b->server[0]), FAB_ORDER(a->server[1], b->server[1]),
-               FAB_ORDER(a->servers, b->servers), FAB_ORDER(a->first, b->first));
 
 typedef struct sequence {
     audit_plugs *p;
@@ -44,14 +30,9 @@ typedef struct sequence {
     uint32_t *place, *who;   /* [n]: where one belongs, who belongs at a place; FAB_NETWORK_NONE: not known */
     uint32_t *ring;          /* [n]: find_rings() */
     bool by_port;            /* ports follow names; else those of a leaf stand by name */
-    exchanged *list;         /* [n_exchanged] */
-    uint32_t *member;        /* [n_members]: plugs */
-    uint32_t n_exchanged, n_members;
-    size_t list_capacity, member_capacity;
-    uint32_t n_most; /* hosts of the longest sequence in which ports follow names */
+    uint32_t n_most;         /* hosts of the longest sequence in which ports follow names */
 } sequence;
-FAB_FREES(sequence_release, sequence, kept, tail, before, is_out, place_of_rank, by_rank, is_free, place, who, ring,
-          list, member);
+FAB_FREES(sequence_release, sequence, kept, tail, before, is_out, place_of_rank, by_rank, is_free, place, who, ring);
 
 FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
@@ -203,23 +184,31 @@ static bool fits(const sequence *s, uint32_t i, uint32_t n) {
     return fits_all;
 }
 
-/* Whether those of a ring, n of which each stands where the one before it belongs, are exchanged. One that was moved
- * along its leaf to a free port makes all between stand one further: then fewer than half of them are out. */
+/* Whether one host that was moved along its leaf, to a port that was free, explains a ring of n places from the first
+ * on, n_out of which stand out: it makes all between stand one further, and leaves a port at their end. */
+static bool is_move(const sequence *s, uint32_t first, uint32_t n, uint32_t n_out) {
+    const standing *from = &s->at[first];
+    const standing *to = &s->at[first + n <= s->n ? first + n - 1 : first];
+    const bool is_close = to->leaf == from->leaf && to->port == from->port + n - 1;
+    const bool has_left = audit_port_is_free(s->p, from->leaf, from->port - 1);
+    return 2 * n_out < n ? !is_close || has_left ||
+                               (s->place[first + n - 1] != first && audit_port_is_free(s->p, to->leaf, to->port + 1))
+                         : n == 2 && n_out == 1 && !is_close && to->leaf == from->leaf && has_left;
+}
+
+/* Whether those of a ring, n of which each stands where the one before it belongs, are exchanged. */
 static bool is_ring(const sequence *s, uint32_t first, uint32_t n) {
     uint32_t n_out = 0;
     bool all = true;
-    bool is_close = true; /* no port was left */
     for (uint32_t i = first, k = 0; k < n; i = s->place[i], k++) {
         n_out += s->is_out[i];
-        const uint32_t should = s->p->plug[s->at[i].plug].should; /* by its peers */
-        all = all && (should == NONE || should == s->at[s->place[i]].leaf) &&
+        const audit_plug *x = &s->p->plug[s->at[i].plug];
+        const uint32_t should = x->should; /* by its peers */
+        all = all && x->place == s->at[i].plug && x->port == 0 &&
+              (should == NONE || should == s->at[s->place[i]].leaf) &&
               ((s->by_port && s->at[i].port > 0) || is_away(s, i)) && fits(s, i, n);
     }
-    for (uint32_t i = first; i < first + n && 2 * n_out < n; i++) {
-        is_close = is_close && i < s->n && s->at[i].leaf == s->at[first].leaf &&
-                   s->at[i].port == s->at[first].port + i - first;
-    }
-    return all && is_close;
+    return all && !is_move(s, first, n, n_out);
 }
 
 /* Fills ring [n]: how many are exchanged with one, or 0. Returns how many exchanges of two they are, where they are as
@@ -274,28 +263,16 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, uint32_t *out_else) 
     return is_one ? one : two;
 }
 
-/* Whether a port, of n that are exchanged, is where others of its server are. */
-static bool is_with_its_server(const audit_plugs *p, uint32_t plug, uint32_t n) {
-    const audit_plug *x = &p->plug[plug];
-    FAB_SUM_IN(uint32_t, n_there, i, p->first[x->server], p->first[x->server + 1], p->plug[i].leaf == x->leaf);
-    return n_there > n;
-}
-
 /* Notes a ring, from the first server on. */
 static fab_status note_ring(sequence *s, uint32_t first, double confidence, fab_error *err) {
     const audit_plugs *p = s->p;
-    exchanged ring = {FAB_FNV_BEGIN, {0, 0}, s->n_members, s->ring[first], confidence};
-    for (uint32_t i = s->place[first], k = 1; k < ring.n; i = s->place[i], k++) {
-        first = p->plug[s->at[i].plug].server < p->plug[s->at[first].plug].server ? i : first;
+    const uint32_t n = s->ring[first];
+    bool is_put_back = false;
+    for (uint32_t i = first, k = 0; k < n; i = s->place[i], k++) {
+        s->tail[k] = s->at[i].plug;
+        is_put_back = is_put_back || p->plug[s->at[i].plug].is_put_back;
     }
-    for (uint32_t k = 0, i = first; k < ring.n; k++, i = s->place[i]) {
-        const uint32_t server = p->plug[s->at[i].plug].server;
-        ring.servers = fab_fnv(ring.servers, &server, sizeof server);
-        ring.server[k < 2 ? k : 1] = k < 2 ? server : ring.server[1];
-        ring.confidence = p->plug[s->at[i].plug].is_put_back ? confidence / 2 : ring.confidence;
-        FAB_PASS(FAB_APPEND(s->member, s->n_members, s->member_capacity, err, s->at[i].plug));
-    }
-    return FAB_APPEND(s->list, s->n_exchanged, s->list_capacity, err, ring);
+    return audit_note_ring(s->p, s->tail, n, is_put_back ? confidence / 2 : confidence, false, err);
 }
 
 /* Notes those that are exchanged and puts them where they belong; n_out stand out. Returns how many do then. */
@@ -334,7 +311,8 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
         uint32_t or_else = NONE;
-        const uint32_t leaf = s->is_out[i] && !x->is_told && x->should == NONE ? leaf_by_name(s, i, &or_else) : NONE;
+        const bool is_open = s->is_out[i] && !x->is_told && x->should == NONE && x->place == s->at[i].plug;
+        const uint32_t leaf = is_open ? leaf_by_name(s, i, &or_else) : NONE;
         if (leaf != NONE && leaf != x->leaf) {
             x->should = leaf;
             x->or_else = or_else;
@@ -414,16 +392,6 @@ static fab_status look_at_sequence(sequence *s, fab_error *err) {
     return tell_broken(s, n_out, err);
 }
 
-static bool is_one_leaf(const sequence *s, const exchanged *x) {
-    const audit_plug *plug = s->p->plug;
-    FAB_ALL_IN(all, i, x->first + 1, x->first + x->n, plug[s->member[i]].leaf == plug[s->member[x->first]].leaf);
-    return all;
-}
-
-static bool same_servers(const exchanged *x, const exchanged *y) {
-    return x->server[0] == y->server[0] && x->server[1] == y->server[1] && x->servers == y->servers;
-}
-
 /* Whether names rise along the ports of leaves, but for servers [n_servers] that are exchanged. */
 static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, const bool *is_swapped) {
     uint32_t n_pairs = 0;
@@ -438,81 +406,24 @@ static bool ports_follow(const audit_plugs *p, const standing *all, uint32_t n, 
     return n_rising >= RISING * n_pairs;
 }
 
-/* Three servers or more, of which the n ports of list x are exchanged: one finding. */
-static fab_status tell_ring(const sequence *s, const exchanged *x, uint32_t n, bool is_whole, fab_error *err) {
-    const audit_plugs *p = s->p;
-    const uint32_t n_servers = p->a->shape->n_servers;
-    FAB_OWNED uint32_t *instead = NULL;
-    FAB_OWNED const char **name = NULL;
-    fab_finding f = {.confidence = x->confidence, .cables = n * x->n};
-    FAB_PASS(FAB_NEW_ALL((size_t)n_servers + 1, err, instead, name));
-    for (uint32_t i = 0; i < n * x->n; i++) {
-        const exchanged *y = &x[i / x->n];
-        const audit_plug *plug = &p->plug[s->member[y->first + i % x->n]];
-        const audit_plug *next = &p->plug[s->member[y->first + (i + 1) % x->n]];
-        instead[plug->server] = next->server;
-        name[plug->server] =
-            n > 1 || is_whole ? p->a->shape->server_name[plug->server] : fab_audit_label(p->a, plug->node);
-        f.line = i == 0 ? fab_network_far(p->a->net, plug->side)->line : f.line;
-        f.damage_bps += plug->leaf != next->leaf ? p->a->net->cables[plug->side >> 1].rate_bps : 0;
-    }
-    return audit_report_ring(p->a, name, instead, x->server[0], is_whole, &f, err);
-}
-
-/* Servers, of which n ports are exchanged: one finding. One that stands with others of its server is elsewhere with all
- * of them alone. */
-static fab_status tell_exchanged(sequence *s, const exchanged *x, uint32_t n, fab_error *err) {
-    audit_plugs *p = s->p;
-    const uint32_t *member = &s->member[x->first];
-    uint32_t n_least = UINT32_MAX; /* ports of one of them */
-    bool is_beside = false;
-    for (uint32_t k = 0; k < x->n; k++) {
-        const uint32_t n_of = audit_n_ports(p, p->plug[member[k]].server);
-        n_least = n_of < n_least ? n_of : n_least;
-        const bool has_left = p->plug[member[k]].leaf != p->plug[member[(k + 1) % x->n]].leaf; /* its leaf */
-        is_beside = is_beside || (has_left && is_with_its_server(p, member[k], n));
-    }
-    const bool is_told = n == n_least || is_one_leaf(s, x) || !is_beside;
-    for (uint32_t i = 0; i < n * x->n; i++) {
-        audit_plug *plug = &p->plug[s->member[x[i / x->n].first + i % x->n]];
-        plug->is_told = is_told;
-        plug->is_left = !is_told;
-    }
-    for (uint32_t k = 0; n == n_least && n > 1 && k < x->n; k++) { /* those that one lacks as well */
-        const uint32_t server = p->plug[member[k]].server;
-        for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
-            p->plug[i].is_told = true;
-        }
-    }
-    return !is_told   ? FAB_OK
-           : x->n > 2 ? tell_ring(s, x, n, n == n_least, err)
-           : n > 1    ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
-                      : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]], &p->plug[member[1]],
-                                              x->confidence, err);
-}
-
 /* What is exchanged, by servers; at ports of one leaf, which loses nothing, where ports follow names everywhere else
  * and one in LEAST hosts is exchanged so, or one at all. */
-static fab_status tell_all_exchanged(sequence *s, const standing *all, uint32_t n, fab_error *err) {
+static fab_status tell_all_exchanged(const sequence *s, const standing *all, uint32_t n, fab_error *err) {
     audit_plugs *p = s->p;
     uint32_t n_at_leaf = 0;
     FAB_OWNED_NEW(bool, is_exchanged, (size_t)p->a->shape->n_servers + 1, err);
-    FAB_SORT(s->list, s->n_exchanged, by_servers);
-    for (uint32_t i = 0; i < s->n_exchanged; i++) {
-        const exchanged *x = &s->list[i];
-        n_at_leaf += is_one_leaf(s, x) && (i == 0 || !same_servers(x, x - 1)) ? x->n - 1 : 0;
+    audit_sort_rings(p);
+    for (uint32_t i = 0; i < p->n_rings; i++) {
+        const audit_ring *x = &p->ring[i];
+        const bool is_new = i == 0 || !audit_same_servers(x, x - 1);
+        n_at_leaf += is_new && !x->is_sure && audit_ring_is_at_leaf(p, x) ? x->n - 1 : 0;
         for (uint32_t k = x->first; k < x->first + x->n; k++) {
-            is_exchanged[p->plug[s->member[k]].server] = true;
+            is_exchanged[p->plug[p->member[k]].server] = true;
         }
     }
     const bool tells_ports = LEAST * n_at_leaf <= s->n_most && ports_follow(p, all, n, is_exchanged);
     p->a->out->n_out_of_port_order += tells_ports ? 0 : n - p->a->out->n_out_of_port_order;
-    FAB_EACH_RUN(uint32_t, i, next, s->n_exchanged, same_servers(&s->list[next], &s->list[i])) {
-        if (tells_ports || !is_one_leaf(s, &s->list[i])) {
-            FAB_PASS(tell_exchanged(s, &s->list[i], next - i, err));
-        }
-    }
-    return FAB_OK;
+    return audit_tell_rings(p, tells_ports, err);
 }
 
 /* Whether x may belong on the leaf of y: adapters of other servers are there, and one of them has its number. */
@@ -560,16 +471,16 @@ static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *er
     return FAB_OK;
 }
 
-/* All that is not told, as it is plugged; by leaf and name. Returns how many. */
+/* All that is not told, as it is plugged, or where siblings say that it belongs; by leaf and name. Returns how many. */
 static uint32_t list_all(const audit_plugs *p, standing *all) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         const audit_plug *x = &p->plug[i];
         if (!x->is_told) {
             all[n++] = (standing){.kind = p->pattern[x->server] + x->column,
-                                  .leaf = x->leaf,
+                                  .leaf = p->plug[x->place].leaf,
                                   .rank = p->rank[x->server],
-                                  .port = audit_port_number(p, x),
+                                  .port = audit_port_number(p, &p->plug[x->place]),
                                   .plug = i};
         }
     }

@@ -34,6 +34,13 @@ uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug) {
     return port_number(fab_network_far(p->a->net, plug->side));
 }
 
+bool audit_port_is_free(const audit_plugs *p, uint32_t leaf, uint32_t port) {
+    const fab_shape *s = p->a->shape;
+    FAB_ANY_IN(found, j, s->first[leaf], s->first[leaf + 1],
+               port_number(fab_network_near(p->a->net, s->side[j])) == port);
+    return port > 0 && !found;
+}
+
 static fab_status gather(audit_plugs *p, fab_error *err) {
     const auditor *a = p->a;
     const fab_shape *s = a->shape;
@@ -71,6 +78,7 @@ static fab_status gather(audit_plugs *p, fab_error *err) {
     }
     qsort(p->plug, p->n, sizeof *p->plug, by_column);
     for (uint32_t i = 0; i < p->n; i++) {
+        p->plug[i].place = i;
         p->first[p->plug[i].server + 1]++;
     }
     for (uint32_t i = 0; i < s->n_servers; i++) {
@@ -356,5 +364,5 @@ fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) {
 
 void audit_plugs_release(audit_plugs *p) {
     FAB_FREE_ALL(p->plug, p->first, p->rank, p->pattern, p->row, p->home_of, p->stood, p->template_, p->n_peers,
-                 p->n_kind, p->home);
+                 p->n_kind, p->home, p->ring, p->member);
 }

@@ -14,7 +14,18 @@ typedef struct audit_plug {
     bool is_told;
     bool is_put_back; /**< it stands where a rule of rows has put it, in thought: what follows is less sure */
     bool is_left;     /**< it stands out of an order, and no exchange puts it right */
+    uint32_t port;    /**< number of the free port where it belongs, on the leaf of its peers; 0: not known */
+    uint32_t place;   /**< the plug in whose place it belongs, where its siblings tell a ring; else itself */
 } audit_plug;
+
+/** Plugs of a ring, each where the one before it belongs, the first where the last does: of two, each where the other
+ * belongs. From the first server on. */
+typedef struct audit_ring {
+    uint64_t servers;             /**< digest of all */
+    uint32_t server[2], first, n; /**< plugs: audit_plugs.member[first] ... */
+    double confidence;
+    bool is_sure; /**< a rule says of each where it belongs; else the order of names does */
+} audit_ring;
 
 /** Servers that are plugged into the same switches. */
 typedef struct audit_home {
@@ -37,6 +48,10 @@ typedef struct audit_plugs {
     uint32_t *n_kind;    /**< [n_servers]: that could */
     audit_home *home;
     uint32_t n_homes;
+    audit_ring *ring; /**< [n_rings]: not told yet */
+    uint32_t *member; /**< [n_members]: plugs of rings */
+    uint32_t n_rings, n_members;
+    size_t ring_capacity, member_capacity;
 } audit_plugs;
 
 static inline uint32_t audit_slot(uint32_t column) {
@@ -57,6 +72,8 @@ const audit_plug *audit_plug_of(const audit_plugs *p, uint32_t server, uint32_t 
 fab_network_end audit_plug_end(const audit_plugs *p, const audit_plug *plug);
 /** Number of the port of the leaf; 0: it has none. */
 uint32_t audit_port_number(const audit_plugs *p, const audit_plug *plug);
+/** Whether no cable is at the port of a leaf that has this number. */
+bool audit_port_is_free(const audit_plugs *p, uint32_t leaf, uint32_t port);
 /** The leaf where a column of a home is plugged in; FAB_NETWORK_NONE: there is no such home, or it has none. */
 uint32_t audit_home_leaf(const audit_plugs *p, uint32_t home, uint32_t column);
 /** The last run of digits of a name; false: there is none. */
@@ -69,9 +86,23 @@ FAB_STATUS audit_plugs_rows(audit_plugs *p, fab_error *err);
 /** Fills `should` of plugs that are elsewhere than their peers' are. */
 FAB_STATUS audit_plugs_compare(audit_plugs *p, fab_error *err);
 
-/** Adapters at another port of their leaf than all others of their server, where servers have one port everywhere: all,
- * or those in whose place none stands that belongs on another leaf. */
+/** Adapters at another port than all others of their server, where servers have one port everywhere: notes those that
+ * stand in each other's place, at one leaf or several, and tells of others at a port of their leaf: of all, or of those
+ * in whose place none stands that belongs on another leaf. */
 FAB_STATUS audit_plugs_ports(audit_plugs *p, bool all, fab_error *err);
+
+/** Notes that plugs [n] stand in each other's place, as in audit_ring, beginning with any. */
+FAB_STATUS audit_note_ring(audit_plugs *p, const uint32_t *member, uint32_t n, double confidence, bool is_sure,
+                           fab_error *err);
+/** Whether all plugs of a ring are at one leaf, and lose nothing. */
+bool audit_ring_is_at_leaf(const audit_plugs *p, const audit_ring *ring);
+/** Whether two rings are of the same servers. */
+bool audit_same_servers(const audit_ring *x, const audit_ring *y);
+/** Tells of all rings that are noted, by servers; with `at_leaves` of those at one leaf that are not sure too. The
+ * rings are sorted by servers. */
+FAB_STATUS audit_tell_rings(audit_plugs *p, bool at_leaves, fab_error *err);
+/** Sorts the rings by servers. */
+void audit_sort_rings(audit_plugs *p);
 
 /** Hosts that stand out of the order that names and ports have elsewhere. */
 FAB_STATUS audit_plugs_order(audit_plugs *p, fab_error *err);

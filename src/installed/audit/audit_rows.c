@@ -176,6 +176,15 @@ static bool find_line(const member *row, uint32_t n, const member **out_one, con
     return most > 1 && most >= FAB_AUDIT_NEARLY * n;
 }
 
+/* Fills the ports of a server in whose place nobody stands. */
+static void find_ports(audit_plugs *p, uint32_t server, uint32_t home, int64_t place) {
+    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
+        const audit_plug *model = audit_plug_of(p, p->home[home].server, p->plug[i].column);
+        const int64_t port = model != NULL ? audit_port_number(p, model) + place : 0;
+        p->plug[i].port = port > 0 ? (uint32_t)port : 0;
+    }
+}
+
 /* Fills `instead` where numbers say it: for those of a row that are in its home [n], and those that are out. */
 static void match_by_number(rows *r, const member *row, uint32_t n) {
     const member *one = NULL;
@@ -186,13 +195,19 @@ static void match_by_number(rows *r, const member *row, uint32_t n) {
     for (uint32_t i = 0; i < n + r->n_out; i++) {
         const member *m = i < n ? &row[i] : &r->out[i - n];
         const bool is_of_row = m->row == row->row;
-        for (uint32_t k = 0; is_of_row && k < n + r->n_out; k++) {
+        bool is_open = is_of_row;
+        for (uint32_t k = 0; is_open && k < n + r->n_out; k++) {
             const member *at = k < n ? &row[k] : &r->out[k - n];
             if (at->home == row->home && !r->is_taken[at->server] && is_on_line(at, m->number, one, two)) {
                 r->instead[m->server] = at->server;
                 r->is_taken[at->server] = true;
-                break;
+                is_open = false;
             }
+        }
+        if (is_open) {
+            find_ports(r->p, m->server, row->home,
+                       one->place +
+                           (m->number - one->number) * (two->place - one->place) / (two->number - one->number));
         }
     }
 }
@@ -301,7 +316,7 @@ static fab_status tell_ring(rows *r, uint32_t first, uint32_t n, fab_error *err)
         return FAB_OK;
     }
     FAB_PASS(n == 2 ? audit_report_servers(p, first, instead[first], f.confidence, err)
-                    : audit_report_ring(p->a, p->a->shape->server_name, instead, first, true, &f, err));
+                    : audit_report_ring(p->a, p->a->shape->server_name, instead, first, &f, err));
     return put_back(r, first, err);
 }
 
