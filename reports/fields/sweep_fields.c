@@ -270,7 +270,6 @@ GIVES(uint64_t, batch_next_point, here->batch_next + 1);
 GIVES(bool, is_sprayed_unlike, here->is_sprayed &&here[1].behind != here[1].best);
 GIVES(double, sprayed_margin, here[1].margin_ratio);
 GIVES(double, sprayed_behind_margin, here[1].behind_ratio);
-GIVES(uint64_t, idle_point, here->idle + 1);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -314,11 +313,6 @@ static const fab_field COMPARED[] = {
     COUNT_BY(batch_best, batch_point, "The number of the best with its other value.", IF(hangs_on_batch)),
     COUNT_BY(batch_next, batch_next_point, "The number of that of best and next it leaves behind.", IF(hangs_on_batch)),
     FIELD_OF(batch_margin_ratio, batch_ratio, "How much more that one costs or takes then.", IF(hangs_on_batch)),
-    COUNT_BY(idle, idle_point,
-             "With failures: the number of the design whose tokens cost less than those of the best where servers idle "
-             "(fewer_job) and all GPUs are paid for.",
-             IF(idle_ratio)),
-    FIELD(idle_ratio, "How much less they cost.", FILLED),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),
@@ -374,6 +368,9 @@ static const fab_fields PLACE_SEARCH =
 #undef T
 #define T fab_sweep
 GIVES(size_t, count_paths, here->n_paths);
+GIVES(uint64_t, tipped_point, here->tipped[0].best + 1);
+GIVES(uint64_t, tipped_owned_point, here->tipped[1].best + 1);
+GIVES(bool, has_tipped_owned, here->has_tipped && here->tipped[1].usd > 0);
 
 static const fab_field SWEEP[] = {
     FIELD_OF(built, n_built, "Points that were evaluated."),
@@ -384,6 +381,18 @@ static const fab_field SWEEP[] = {
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
     ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
           "What compared designs come to under every engine; empty of a sweep."),
+    COUNT_BY(tipped, tipped_point,
+             "The number of the point whose tokens cost the least by GPU hours where each does what is advised of idle "
+             "GPUs and other batches (fewer_job), and all GPUs are paid for; where that is another, or by another "
+             "margin, with failures cheaper.",
+             IF(has_tipped)),
+    FIGURE_OF(tipped_usd_per_1e9_tokens, tipped[0].usd, "USD", "What they cost there.", IF(has_tipped)),
+    FIELD_OF(tipped_margin_ratio, tipped[0].margin_ratio, "How much more those of the next one cost then.",
+             IF(has_tipped)),
+    COUNT_BY(tipped_owned, tipped_owned_point, "The number of the one that costs least so where it is bought.",
+             .only = has_tipped_owned),
+    FIELD_OF(tipped_owned_margin_ratio, tipped[1].margin_ratio, "How much more the next one costs then.",
+             .only = has_tipped_owned),
     LIST(searches, "search", searches, n_searches, &PLACE_SEARCH,
          "What searches for placements found, engine by engine; empty of a sweep."),
     LIST(points, "point", points, n_points, &fab_sweep_point_fields, "The points; the first path varies slowest."),

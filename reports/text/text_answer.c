@@ -146,7 +146,7 @@ static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e, dou
     }
 }
 
-static const char *jobs_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
+const char *fab_text_named_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     return s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1) : answer_point(page, s, p);
 }
 
@@ -205,12 +205,12 @@ void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
         if (!(p->gpu_hour_usd > 0) || first_paying(s, p) != p) {
             continue;
         }
-        const char *names = jobs_point(page, s, p);
+        const char *names = fab_text_named_point(page, s, p);
         size_t n = 1;
         for (const fab_sweep_point *q = p + 1; q < s->points + s->n_points; q++) {
             n += pay_alike(p, q);
             names =
-                pay_alike(p, q) && n <= MOST_NAMED ? fab_show(page, "%s, %s", names, jobs_point(page, s, q)) : names;
+                pay_alike(p, q) && n <= MOST_NAMED ? fab_show(page, "%s, %s", names, fab_text_named_point(page, s, q)) : names;
         }
         names = n > MOST_NAMED ? fab_show(page, "%s and %zu more", names, n - MOST_NAMED) : names;
         fab_page_say(page, "%s$%.2f %s %s (%s)", before, p->gpu_hour_usd, s->compares_designs ? "in" : "at", names,
@@ -268,12 +268,12 @@ static void put_other(fab_page *page, const fab_sweep *s, size_t e, const char *
         return;
     }
     fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.%s",
-                 turned > 0 ? "it is otherwise: " : "", jobs_point(page, s, x.best),
+                 turned > 0 ? "it is otherwise: " : "", fab_text_named_point(page, s, x.best),
                  turned > 0             ? ""
                  : x.best == owned.best ? " too"
-                                        : fab_show(page, " (not told apart from %s)", jobs_point(page, s, owned.best)),
+                                        : fab_show(page, " (not told apart from %s)", fab_text_named_point(page, s, owned.best)),
                  fab_show_price(page, (waits ? answer_waiting : answer_other_batch)(&x.best->engines[e])),
-                 jobs_point(page, s, x.worst), fab_show_more(page, worst), fab_text_under_plans(s));
+                 fab_text_named_point(page, s, x.worst), fab_show_more(page, worst), fab_text_under_plans(s));
 }
 
 /* Whether fewer replicas do all of the batch may decide more than what is varied; compared designs say it by theirs. */
@@ -300,7 +300,7 @@ static void put_unlike_policies(fab_page *page, const fab_sweep *s) {
     const char *before = " (first-spare: ";
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         if (strchr(s->policy, ',') != NULL && strcmp(p->policy, "first-spare") == 0) {
-            fab_page_say(page, "%s%s", before, jobs_point(page, s, p));
+            fab_page_say(page, "%s%s", before, fab_text_named_point(page, s, p));
             before = ", ";
         }
     }
@@ -531,7 +531,7 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
                      fab_show_time(page, least_s), 100 * (ratio - 1));
     } else if (ratio > 1 + SAME) {
         fab_page_say(page, "%s is fastest: %s, mean over their GPUs; %s is slowest: x%.3f as long.",
-                     jobs_point(page, s, best), fab_show_time(page, least_s), jobs_point(page, s, worst), ratio);
+                     fab_text_named_point(page, s, best), fab_show_time(page, least_s), fab_text_named_point(page, s, worst), ratio);
     } else {
         fab_page_say(page, "all take the same, %s, mean over their GPUs.", fab_show_time(page, least_s));
     }
@@ -554,8 +554,8 @@ static void idle_say_order(fab_page *page, const fab_sweep *s, size_t e, double 
     if (x.n > 1) {
         const double least = figure(&x.best->engines[e]);
         const double more = figure(&x.worst->engines[e]) / least - 1;
-        fab_page_say(page, "%s%s: %s per 1e9 tokens, %s %s", counted, jobs_point(page, s, x.best),
-                     fab_show_price(page, least), jobs_point(page, s, x.worst),
+        fab_page_say(page, "%s%s: %s per 1e9 tokens, %s %s", counted, fab_text_named_point(page, s, x.best),
+                     fab_show_price(page, least), fab_text_named_point(page, s, x.worst),
                      more < FAB_EVEN_RATIO ? "is even" : fab_show_more(page, more));
     }
 }
@@ -576,7 +576,7 @@ void fab_text_idle(fab_page *page, const fab_sweep *s, size_t e) {
     }
     fab_page_say(page,
                  "At %s%s %.3g %% of the GPUs idle, for other jobs: no figure counts them. If this job pays for all,",
-                 jobs_point(page, s, most),
+                 fab_text_named_point(page, s, most),
                  most->n_engines > 1 ? fab_show(page, " under %s", most->engines[e].label) : "", 100 * most_ratio);
     idle_say_order(page, s, e, whole_price, " the least by GPU hours is ");
     idle_say_order(page, s, e, whole_owned, "; bought and run ");

@@ -52,7 +52,9 @@ void fab_text_choices(fab_page *page, const fab_sweep *sweep);
 /** Fewer servers, or another batch, on which points do more, told once for those that have the same; GPUs that idle. */
 void fab_text_fewer_of_points(fab_page *page, const fab_sweep *sweep);
 /** " With GPUs left idle ...", where these tokens cost less than those of the best; else empty. */
-const char *fab_text_idle_verdict(fab_page *page, const fab_sweep *sweep, const fab_verdict *verdict);
+/** "[2]" of compared designs; "taper=2". */
+const char *fab_text_named_point(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *point);
+const char *fab_text_tipped(fab_page *page, const fab_sweep *sweep);
 /** " That is under these plans ..." where they were chosen by another setting than what is said; else empty. */
 const char *fab_text_under_plans(const fab_sweep *sweep);
 void fab_text_short_plans(fab_page *page, const fab_sweep *sweep);

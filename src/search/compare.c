@@ -3,7 +3,7 @@
 
 /* --- verdict ------------------------------------------------------------------------------------------------------ */
 
-static double figure_of(const fab_sweep_point *p, const fab_verdict *v, size_t e) {
+static double figure_of(const fab_verdict *v, const fab_sweep_point *p, size_t e) {
     return fab_verdict_figure(v, &p->engines[e]);
 }
 
@@ -11,30 +11,32 @@ static double figure_of(const fab_sweep_point *p, const fab_verdict *v, size_t e
 static double turning(const fab_sweep_point *p, const fab_verdict *v, size_t e, double usd) {
     const fab_iteration *it = &p->engines[e].iteration;
     double goodput = v->has_failures ? p->engines[e].goodput.mean : 1;
-    double excess = (figure_of(p, v, e) - usd) * it->tokens_per_s * goodput / 1e9 * FAB_SECONDS_PER_YEAR;
+    double excess = (figure_of(v, p, e) - usd) * it->tokens_per_s * goodput / 1e9 * FAB_SECONDS_PER_YEAR;
     double network = it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year);
     return network > 0 ? excess / network : INFINITY;
 }
 
-static double owned_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
-    const double usd = engine->iteration.owned_usd_per_1e9_tokens;
-    return v->has_failures ? fab_with_failures(engine, usd) : usd;
+/* What points are put in order by, under engine e. */
+typedef double figure_fn(const fab_verdict *v, const fab_sweep_point *p, size_t e);
+
+static double owned_figure(const fab_verdict *v, const fab_sweep_point *p, size_t e) {
+    const double usd = p->engines[e].iteration.owned_usd_per_1e9_tokens;
+    return v->has_failures ? fab_with_failures(&p->engines[e], usd) : usd;
 }
 
-static double compared_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
-    return v->has_failures ? fab_with_failures(engine, engine->compared_s) : engine->compared_s;
+static double compared_figure(const fab_verdict *v, const fab_sweep_point *p, size_t e) {
+    const double time_s = p->engines[e].compared_s;
+    return v->has_failures ? fab_with_failures(&p->engines[e], time_s) : time_s;
 }
 
 /* The points with the least figure and the next; the same where only one has a figure. Returns by how much more that
  * is. */
-static double find_two(const fab_sweep *sweep, size_t e, const fab_verdict *v,
-                       double (*figure)(const fab_verdict *v, const fab_sweep_engine *engine), size_t *best,
+static double find_two(const fab_sweep *sweep, size_t e, const fab_verdict *v, figure_fn *figure, size_t *best,
                        size_t *next) {
     double least = INFINITY;
     double second = INFINITY;
     for (size_t i = 0; i < sweep->n_points; i++) {
-        const double mine =
-            fab_sweep_has_time(&sweep->points[i], e) ? figure(v, &sweep->points[i].engines[e]) : INFINITY;
+        const double mine = fab_sweep_has_time(&sweep->points[i], e) ? figure(v, &sweep->points[i], e) : INFINITY;
         if (mine < least) {
             *next = isinf(least) ? i : *best;
             second = least;
@@ -56,7 +58,7 @@ static void find_behind(const fab_sweep *sweep, size_t e, fab_verdict *v) {
         if (i == v->best || !fab_sweep_has_time(p, e)) {
             continue;
         }
-        const double ratio = figure_of(p, v, e) / figure_of(best, v, e) - 1;
+        const double ratio = figure_of(v, p, e) / figure_of(v, best, e) - 1;
         const bool is_even = fab_verdict_is_even(v, &p->engines[e], &best->engines[e]);
         v->n_even += is_even;
         if (!is_even && (v->behind == v->best || ratio < v->behind_ratio)) {
@@ -92,12 +94,12 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
         return (fab_verdict){.by_price = true};
     }
     (void)find_two(sweep, e, &v, compared_figure, &v.fastest, &next);
-    v.margin_ratio = find_two(sweep, e, &v, fab_verdict_figure, &v.best, &v.next);
+    v.margin_ratio = find_two(sweep, e, &v, figure_of, &v.best, &v.next);
     const double owned_ratio = find_two(sweep, e, &v, owned_figure, &v.owned_best, &v.owned_next);
     v.owned_margin_ratio = v.is_owned ? owned_ratio : 0;
     v.behind = v.best;
     v.n_even = 1;
-    const double least = figure_of(&sweep->points[v.best], &v, e);
+    const double least = figure_of(&v, &sweep->points[v.best], e);
     if (v.next != v.best) {
         const fab_sweep_point *other = &sweep->points[v.next];
         v.uncertainty_ratio = fab_verdict_chance(&v, &sweep->points[v.best].engines[e], &other->engines[e]);
@@ -131,7 +133,7 @@ static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
             v->batch_best = other.best;
             v->batch_next = other.best == v->best ? v->next : v->best;
             v->batch_ratio =
-                figure_of(&sweep->points[v->batch_next], v, e) / figure_of(&sweep->points[other.best], v, e) - 1;
+                figure_of(v, &sweep->points[v->batch_next], e) / figure_of(v, &sweep->points[other.best], e) - 1;
         }
     }
     const double turned =
@@ -139,16 +141,44 @@ static void judge_other_batch(fab_sweep *sweep, size_t e, fab_verdict *v) {
     v->hangs_on_batch = is_found && v->has_failures && turned >= FAB_EVEN_RATIO;
 }
 
-/* GPUs that idle are paid for: on fewer servers the costs are those of all, for so many more tokens. */
-static void judge_idle(const fab_sweep *sweep, fab_verdict *v) {
-    for (size_t i = 0; v->by_price && v->has_failures && i < sweep->n_points; i++) {
-        const fab_sweep_point *p = &sweep->points[i];
-        if (fab_sweep_has_time(p, 0) && p->idle_gain > 0 && p->fewer.gpus < p->job_gpus) {
-            const double ratio = figure_of(p, v, 0) / p->idle_gain / figure_of(&sweep->points[v->best], v, 0);
-            v->idle = 1 - ratio > v->idle_ratio ? i : v->idle;
-            v->idle_ratio = fmax(v->idle_ratio, 1 - ratio);
-        }
+static double tipped_hours(const fab_verdict *v, const fab_sweep_point *p, size_t e) {
+    return fab_verdict_figure(v, &p->engines[e]) / fab_sweep_tip_gain(p, v->has_failures);
+}
+
+static double tipped_owned(const fab_verdict *v, const fab_sweep_point *p, size_t e) {
+    return owned_figure(v, p, e) / fab_sweep_tip_gain(p, v->has_failures);
+}
+
+static const fab_sweep_engine *tipped_engine(const fab_sweep_point *p) {
+    return p->idle != NULL ? p->idle : &p->engines[0];
+}
+
+static fab_tipped find_tipped(const fab_sweep *sweep, const fab_verdict *v, figure_fn *figure) {
+    fab_tipped t = {.best = 0};
+    t.margin_ratio = find_two(sweep, 0, v, figure, &t.best, &t.next);
+    const fab_sweep_point *best = &sweep->points[t.best];
+    t.usd = figure(v, best, 0);
+    t.is_even =
+        fab_is_even(t.margin_ratio, fab_verdict_chance(v, tipped_engine(best), tipped_engine(&sweep->points[t.next])));
+    return t;
+}
+
+/* Told where it is another point that costs least, or by another margin; with failures, in which idle servers are
+ * spares, wherever it is less. */
+void sweep_judge_tips(fab_sweep *sweep) {
+    const fab_verdict v = judge(sweep, 0);
+    FAB_ANY(any, i, sweep->n_points,
+            fab_sweep_has_time(&sweep->points[i], 0) && fab_sweep_tip_gain(&sweep->points[i], v.has_failures) > 1);
+    if (!any || !v.is_known || !v.by_price || v.next == v.best) {
+        return;
     }
+    const fab_tipped t = find_tipped(sweep, &v, tipped_hours);
+    const double before = figure_of(&v, &sweep->points[t.next], 0) / figure_of(&v, &sweep->points[t.best], 0) - 1;
+    sweep->has_tipped = v.has_failures ? t.usd < figure_of(&v, &sweep->points[v.best], 0)
+                                       : t.best != v.best || fabs(t.margin_ratio - before) >= FAB_EVEN_RATIO;
+    sweep->tipped_has_failures = v.has_failures;
+    sweep->tipped[0] = t;
+    sweep->tipped[1] = v.is_owned ? find_tipped(sweep, &v, tipped_owned) : (fab_tipped){.usd = 0};
 }
 
 /* What the verdict comes to under spray, which was replayed behind the one engine of the points. */
@@ -238,7 +268,6 @@ fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
             judge_other_batch(sweep, e, v);
         }
     }
-    judge_idle(sweep, &sweep->verdicts[0]);
     if (is_sprayed && n_engines == 1) {
         judge_sprayed(sweep, &sweep->verdicts[0], &sweep->verdicts[1]);
     }

@@ -501,5 +501,6 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
         }
     }
     FAB_PASS(request->compares_designs ? fab_sweep_compare(sweep, err) : FAB_OK);
+    sweep_judge_tips(sweep);
     return FAB_GIVE(*out, sweep);
 }

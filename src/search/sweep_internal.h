@@ -25,6 +25,9 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
                               fab_sweep_point *out, fab_error *err);
 fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *result, fab_sweep_point *out,
                                fab_error *err);
+/** Who costs least where every point does as its `fewer` says. */
+void sweep_judge_tips(fab_sweep *sweep);
+
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   double to_beat_s, fab_sweep_point *out, fab_error *err);
 

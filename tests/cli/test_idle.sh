@@ -29,5 +29,5 @@ assert first["fewer_failing_gain_ratio"] > first["fewer_gain_ratio"], first["few
 PYTHON
 idle=(compare rail-spine:gpus=152 rail-spine:gpus=152,spares=1 --job model=llama3-70b --scenarios time:90d@12 --engine spray --quiet)
 says '[1] rail-spine, [2] rail-spine: leave GPUs idle: on 144 of 152' "${idle[@]}"
-says 'GPUs, all of them paid for, [1]' "${idle[@]}"
+says 'all GPUs paid for, by GPU hours [1] costs least' "${idle[@]}"
 says '5.26 % of the GPUs idle, which no price counts.' compare rail-spine:gpus=152 rail-only:gpus=152 --job model=gpt-1.7b,tp=8,n-servers=18 --engine spray --quiet

@@ -149,12 +149,6 @@ static void put_tried(fab_page *page, const fab_sweep *s) {
     }
 }
 
-void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
-    const bool any_gain = put_tips(page, s);
-    put_tried(page, s);
-    put_idle_alike(page, s, any_gain);
-}
-
 const char *fab_text_under_plans(const fab_sweep *s) {
     bool any = false;
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
@@ -163,17 +157,35 @@ const char *fab_text_under_plans(const fab_sweep *s) {
     return any ? " That is under these plans; others may be chosen then." : "";
 }
 
-const char *fab_text_idle_verdict(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
-    if (!(v->idle_ratio > 0)) {
+/* "[2] costs least: $318 per 1e9 tokens, [1] 4.2 % more"; "[1] and [2] are even: $318 per 1e9 tokens". */
+static const char *tipped_show(fab_page *page, const fab_sweep *s, const fab_tipped *t) {
+    const char *best = fab_text_named_point(page, s, &s->points[t->best]);
+    const char *next = fab_text_named_point(page, s, &s->points[t->next]);
+    const char *usd = fab_show_price(page, t->usd);
+    return t->is_even ? fab_show(page, "%s and %s are even: %s per 1e9 tokens", best, next, usd)
+                      : fab_show(page, "%s costs least: %s per 1e9 tokens, %s %s", best, usd, next,
+                                 fab_show_more(page, t->margin_ratio));
+}
+
+const char *fab_text_tipped(fab_page *page, const fab_sweep *s) {
+    if (!s->has_tipped) {
         return "";
     }
-    const fab_sweep_point *p = &s->points[v->idle];
-    const double ratio = 1 / (1 - v->idle_ratio) - 1;
-    const bool is_even = fab_is_even(ratio, fab_sweep_chance(p->idle, &s->points[v->best].engines[0]));
-    const char *usd = fab_show_price(page, fab_verdict_figure(v, &p->engines[0]) / p->idle_gain);
-    return fab_show(page, " On %s of its %s GPUs, all of them paid for, [%zu] %s: %s.",
-                    fab_show_count(page, p->fewer.gpus), fab_show_count(page, p->job_gpus), v->idle + 1,
-                    is_even ? "is even with that" : fab_show(page, "costs %.3g %% less", 100 * v->idle_ratio), usd);
+    const char *owned = s->tipped[1].usd > 0 ? fab_show(page, "; bought for %.3g years, %s",
+                                                        s->points[s->tipped[1].best].ownership.years,
+                                                        tipped_show(page, s, &s->tipped[1]))
+                                             : "";
+    return fab_show(page, " With what is advised of idle GPUs and other batches, all GPUs paid for, by GPU hours %s%s.",
+                    tipped_show(page, s, &s->tipped[0]), owned);
+}
+
+void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
+    const bool any_gain = put_tips(page, s);
+    if (s->has_tipped && !s->compares_designs) {
+        fab_page_wrap(page, FAB_INK_BOLD, 2, 2, fab_text_tipped(page, s) + 1);
+    }
+    put_tried(page, s);
+    put_idle_alike(page, s, any_gain);
 }
 
 /* What is given of a job may be what costs most, whatever the fabric. */

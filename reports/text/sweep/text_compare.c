@@ -260,7 +260,7 @@ void fab_text_best_design(fab_page *page, const fab_sweep *s, size_t e) {
         own[0] != '\0' ? "Each under its own"
                        : fab_show(page, "Under %s", s->n_verdicts > 1 ? label : fab_text_routing(page, label)),
         seeds, seeds[0] != '\0' ? "," : "", verdict_show(page, s, v, e), turning_show(page, s, v, e),
-        fab_text_idle_verdict(page, s, v), bought_show(page, s, v, e), fab_sweep_is_per_gpu(s) ? " per GPU" : "",
+        bought_show(page, s, v, e), e == 0 ? fab_text_tipped(page, s) : "", fab_sweep_is_per_gpu(s) ? " per GPU" : "",
         v->has_failures ? " with failures" : "", fastest_show(page, s, v, e), cheapest_show(page, s, v));
 }
 

@@ -172,7 +172,7 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
                      "changes the flows that leave it",
                      least > 0 ? fab_show_count(page, least) : "under less taper", wider);
         if (uneven[0] != '\0') {
-            fab_page_say(page, "; where groups of servers straddle leaves the fullest sends more than the mean (%s)",
+            fab_page_say(page, "; leaves do not send alike, the fullest more than the mean (%s)",
                          uneven);
         }
         fab_page_say(

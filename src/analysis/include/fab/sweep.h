@@ -169,9 +169,7 @@ typedef struct fab_verdict {
     bool hangs_on_batch;  /**< failures.keep-batch makes much of it; with its other value: */
     size_t batch_best, batch_next; /**< as of spray */
     double batch_ratio;
-    size_t idle;       /**< with failures: the point whose tokens cost the least on fewer servers, all GPUs paid for */
-    double idle_ratio; /**< how much less that is than those of `best`; 0: it is not */
-    bool is_owned;     /**< the cost of ownership of every design with a time is known */
+    bool is_owned;                 /**< the cost of ownership of every design with a time is known */
     size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
     double owned_margin_ratio;     /**< as margin_ratio */
 } fab_verdict;
@@ -180,6 +178,13 @@ typedef struct fab_verdict {
 static inline bool fab_is_even(double ratio, double chance) {
     return ratio < FAB_EVEN_RATIO || ratio <= chance;
 }
+
+/** Which tokens cost least where every point does as its `fewer` says. */
+typedef struct fab_tipped {
+    size_t best, next;        /**< points */
+    double usd, margin_ratio; /**< per 1e9 tokens, of `best`; as of a verdict */
+    bool is_even;
+} fab_tipped;
 
 /** What a verdict goes by. */
 static inline double fab_verdict_figure(const fab_verdict *v, const fab_sweep_engine *engine) {
@@ -190,6 +195,11 @@ static inline double fab_verdict_figure(const fab_verdict *v, const fab_sweep_en
 /** What seeds, and histories where it goes by them, leave open of the ratio of two figures. */
 static inline double fab_verdict_chance(const fab_verdict *v, const fab_sweep_engine *a, const fab_sweep_engine *b) {
     return v->has_failures ? fab_sweep_chance(a, b) : fab_pairs_ci95(&a->seeds, NULL, &b->seeds, NULL);
+}
+
+/** How many more tokens per second a point does as `fewer` says, all its GPUs paid for; 1: none is known. */
+static inline double fab_sweep_tip_gain(const fab_sweep_point *p, bool has_failures) {
+    return has_failures ? fmax(p->idle_gain, 1) : p->fewer.servers > 0 ? fmax(p->fewer.gain, 1) : 1;
 }
 
 /** Whether two designs are even: whatever others are compared with them. */
@@ -228,6 +238,9 @@ typedef struct fab_sweep {
     bool compares_designs;                 /**< of `compare`: values are designs */
     fab_verdict verdicts[FAB_MAX_ENGINES]; /**< [engine], of compared designs */
     size_t n_verdicts;
+    bool has_tipped; /**< under the first engine points stand otherwise where each does as its `fewer` says: */
+    bool tipped_has_failures;
+    fab_tipped tipped[2];                                 /**< by GPU hours; of ownership, else 0 */
     char design[512];                                     /**< as given */
     char scenarios[FAB_NAME_SIZE], policy[FAB_NAME_SIZE]; /**< of goodput: as asked for, and those of
                                                              the points; empty: without failures */
