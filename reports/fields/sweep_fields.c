@@ -378,9 +378,6 @@ static const fab_field SWEEP[] = {
     FIELD(prices, "The price book of all compared designs, where only some name it.", FILLED),
     FIELD(scenarios, "Histories of failures that goodput is of.", FILLED),
     FIELD(policy, "Where ranks go in them when their server is lost; several where points have unlike ones.", FILLED),
-    SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
-    ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
-          "What compared designs come to under every engine; empty of a sweep."),
     COUNT_BY(tipped, tipped_point,
              "The number of the point whose tokens cost the least by GPU hours where each does what is advised of idle "
              "GPUs and other batches (fewer_job), and all GPUs are paid for; where that is another, or by another "
@@ -393,6 +390,9 @@ static const fab_field SWEEP[] = {
              .only = has_tipped_owned),
     FIELD_OF(tipped_owned_margin_ratio, tipped[1].margin_ratio, "How much more the next one costs then.",
              .only = has_tipped_owned),
+    SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
+    ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
+          "What compared designs come to under every engine; empty of a sweep."),
     LIST(searches, "search", searches, n_searches, &PLACE_SEARCH,
          "What searches for placements found, engine by engine; empty of a sweep."),
     LIST(points, "point", points, n_points, &fab_sweep_point_fields, "The points; the first path varies slowest."),
