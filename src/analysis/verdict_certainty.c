@@ -5,10 +5,7 @@
 #include "verdict_lines.h"
 
 bool verdict_is_drawn(const fab_result *r, size_t engine) {
-    bool is_drawn = false;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        is_drawn = is_drawn || (r->phases[i].engines[engine].seeded && r->phases[i].fabric_flows > 0);
-    }
+    FAB_ANY(is_drawn, i, r->n_phases, r->phases[i].engines[engine].seeded && r->phases[i].fabric_flows > 0);
     for (size_t j = 0; r->contention != NULL && !is_drawn && j < r->contention->n_jobs; j++) {
         is_drawn = fab_contending(r->contention, engine, j)->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
     }
@@ -16,10 +13,7 @@ bool verdict_is_drawn(const fab_result *r, size_t engine) {
 }
 
 const char *verdict_of_draw(const fab_result *r) {
-    bool is_drawn = false;
-    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
-        is_drawn = is_drawn || verdict_is_drawn(r, e);
-    }
+    FAB_ANY(is_drawn, e, r->phases[0].n_engines, verdict_is_drawn(r, e));
     return is_drawn && r->n_seeds == 1 ? " in this draw" : "";
 }
 
@@ -145,11 +139,9 @@ static void certainty_of_subnet(const fab_result *r, char *out) {
 }
 
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
-    bool is_bound = false; /* times are those of lossless queues at least */
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        is_bound = is_bound || r->phases[i].engines[v->engine].blocks_elsewhere;
-    }
+    /* times are those of lossless queues at least */
+    FAB_ANY(is_bound, i, r->n_phases, r->phases[i].engines[v->engine].blocks_elsewhere);
     certainty_of_draws(r, v, verdict_is_drawn(r, v->engine), v->certainty);
     certainty_of_planes(r, v->engine, v->certainty);
     certainty_of_subnet(r, v->certainty);

@@ -67,11 +67,8 @@ void fab_quantiles(double *samples, size_t n, bool falling, const double *q, siz
 
 void fab_stat_of(double *samples, size_t n, fab_stat *out) {
     qsort(samples, n, sizeof *samples, fab_order_double);
-    double sum = 0;
     double squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += samples[i];
-    }
+    FAB_SUM(double, sum, i, n, samples[i]);
     double mean = sum / (double)n;
     for (size_t i = 0; i < n; i++) {
         squares += (samples[i] - mean) * (samples[i] - mean);

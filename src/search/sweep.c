@@ -5,7 +5,6 @@
 #include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
-#include "fab/verdict.h"
 
 #include "sweep_internal.h"
 
@@ -100,9 +99,7 @@ static fab_status read_point(const fab_sweep_request *r, size_t i, fab_design *d
         }
     }
     FAB_PASS(fab_str_status(&text, err));
-    for (size_t k = 0; k < n; k++) {
-        override[k] = k == 0 ? text.data : override[k - 1] + strlen(override[k - 1]) + 1;
-    }
+    FAB_FILL(override, n, fab_at == 0 ? text.data : override[fab_at - 1] + strlen(override[fab_at - 1]) + 1);
     *inner = (fab_error){.code = FAB_OK};
     return r->read(r->read_context, override, n, design, inner);
 }

@@ -32,9 +32,7 @@ static size_t sort_unique(fab_component *c, size_t n) {
 static fab_status collect_class(study_scene *scene, fab_error *err) {
     const fab_scenarios *s = scene->scenarios;
     FAB_PASS(FAB_NEW(scene->component, s->n, err));
-    for (uint32_t j = 0; j < s->n; j++) {
-        scene->component[j] = normal(scenario_component(s, s->kind, j));
-    }
+    FAB_FILL(scene->component, s->n, normal(scenario_component(s, s->kind, (uint32_t)fab_at)));
     scene->n_components = sort_unique(scene->component, s->n);
     return FAB_OK;
 }
@@ -72,9 +70,7 @@ fab_status study_find_classes(const fab_context *context, const fab_policy *poli
         return FAB_OK;
     }
     FAB_OWNED_NEW(fab_component, part, s->n, err);
-    for (uint32_t j = 0; j < s->n; j++) {
-        part[j] = scenario_component(s, s->kind, j);
-    }
+    FAB_FILL(part, s->n, scenario_component(s, s->kind, (uint32_t)fab_at));
     const symmetry_request request = {.context = context,
                                       .policies = policies,
                                       .n_policies = n_policies,

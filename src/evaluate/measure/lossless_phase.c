@@ -198,9 +198,8 @@ static bool leaves_domain(const fab_fabric *f, const fab_lossless_phase *p, uint
 static fab_status leave_domains(const fab_fabric *f, fab_lossless_phase *p, double *capacity, double **bits,
                                 bool *copies, uint32_t *n_sent, fab_error *err) {
     *n_sent = 0;
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        capacity[l] = fab_class_of(f, l)->kind == FAB_LINK_SCALEUP ? (double)INFINITY : p->capacity[l];
-    }
+    FAB_FILL(capacity, p->n_links,
+             fab_class_of(f, (uint32_t)fab_at)->kind == FAB_LINK_SCALEUP ? (double)INFINITY : p->capacity[fab_at]);
     for (uint32_t i = 0; i < p->n_flows; i++) {
         *n_sent += leaves_domain(f, p, i, &copies[i]);
     }
@@ -209,9 +208,7 @@ static fab_status leave_domains(const fab_fabric *f, fab_lossless_phase *p, doub
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(*bits, p->n_flows, err));
-    for (uint32_t i = 0; i < p->n_flows; i++) {
-        (*bits)[i] = leaves_domain(f, p, i, &copies[i]) ? p->bits[i] : 0;
-    }
+    FAB_FILL(*bits, p->n_flows, leaves_domain(f, p, (uint32_t)fab_at, &copies[fab_at]) ? p->bits[fab_at] : 0);
     p->bits = *bits;
     return FAB_OK;
 }

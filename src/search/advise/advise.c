@@ -206,11 +206,8 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
 
 /* Whether the engine is that of the base, or of an earlier change, in other words. */
 static bool is_known_engine(const advisor *a, const advise_list *list, const advise_change *change) {
-    bool is_known = strcmp(change->label, a->at_base.label) == 0;
-    for (const advise_change *earlier = list->items; earlier < change; earlier++) {
-        is_known = is_known || strcmp(change->label, earlier->label) == 0;
-    }
-    return change->sets_engine && is_known;
+    FAB_ANY(is_known, i, change - list->items, strcmp(change->label, list->items[i].label) == 0);
+    return change->sets_engine && (is_known || strcmp(change->label, a->at_base.label) == 0);
 }
 
 /* Evaluates change i alone. */

@@ -164,10 +164,7 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
 static fab_status add_priorities(const advisor *a, advise_list *list, fab_error *err) {
     const fab_transport_spec *t = &a->what->design->fabric.transport;
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
-    bool has_some = false; /* several communicators */
-    for (size_t i = 0; i < a->traffic->n_phases; i++) {
-        has_some = has_some || a->traffic->phases[i].n_comms > 1;
-    }
+    FAB_ANY(has_some, i, a->traffic->n_phases, a->traffic->phases[i].n_comms > 1); /* communicators */
     const struct {
         bool is_tried;
         fab_priority priority;
@@ -262,12 +259,10 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
         advise_change change = {.kind = FAB_ADVICE_RANK_ORDER};
         order_text(i % 24, change.order, sizeof change.order);
         /* of several ways to write an order, the one with cp behind tp, as in the default */
-        bool is_new = i >= 24 || strstr(change.order, "tp-cp") != NULL;
+        bool is_usual = i >= 24 || strstr(change.order, "tp-cp") != NULL;
         shorten(&a->traffic->job, change.order, seen[n_seen]);
-        for (int k = 0; k < n_seen; k++) {
-            is_new = is_new && strcmp(seen[k], seen[n_seen]) != 0;
-        }
-        if (is_new) {
+        FAB_ANY(is_seen, k, n_seen, strcmp(seen[k], seen[n_seen]) == 0);
+        if (is_usual && !is_seen) {
             n_seen++;
             FAB_PASS(changes_add(list, &change, err));
         }

@@ -92,12 +92,12 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
     FAB_FORMAT(base.engine, "%s", t->engine.text);
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
         advise_config config;
-        bool is_given = fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces;
-        is_given = is_given || !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
-                   !advise_apply(&CHANGES[i], &base, false, false, &config);
-        for (size_t e = 0; e < what->n_engines; e++) {
-            is_given = is_given || strcmp(what->engines[e].text, config.engine) == 0;
+        if ((fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces) ||
+            !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
+            !advise_apply(&CHANGES[i], &base, false, false, &config)) {
+            continue;
         }
+        FAB_ANY(is_given, e, what->n_engines, strcmp(what->engines[e].text, config.engine) == 0);
         if (!is_given) {
             FAB_FORMAT(t->engine.text, "%s", config.engine);
             FAB_PASS(remedy_try(t, config.engine, true, CHANGES[i].needs_switch_support, err));

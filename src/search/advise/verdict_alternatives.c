@@ -125,9 +125,7 @@ static fab_status take_loads(alternatives *t, const fab_engine_result *e, size_t
     const size_t n = t->what->fabric->n_links;
     const double ratio = (double)t->traffic->phases[phase].total_bytes / (double)t->traffic->phases[like].total_bytes;
     FAB_PASS(t->scaled[phase] == NULL ? FAB_NEW(t->scaled[phase], n, err) : FAB_OK);
-    for (size_t i = 0; i < n; i++) {
-        t->scaled[phase][i] = e->load_bytes[i] * ratio;
-    }
+    FAB_FILL(t->scaled[phase], n, e->load_bytes[fab_at] * ratio);
     t->bytes[phase] = t->scaled[phase];
     return FAB_OK;
 }

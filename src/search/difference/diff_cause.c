@@ -2,7 +2,6 @@
 #include "diff_search.h"
 
 #include "fab/analysis.h"
-#include "fab/units.h"
 
 #include <stdarg.h>
 
@@ -101,9 +100,7 @@ static fab_status undo_servers(const diff *d, const bool *undone, fab_design *de
         }
         uint32_t back = at < n && at < n_then ? diff_server_after(d, then[at]) : FAB_NONE;
         FAB_REFUSE_IF(back == FAB_NONE, err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
-        for (size_t k = 0; k < n; k++) {
-            now[k] = k != at && now[k] == back ? now[at] : now[k];
-        }
+        FAB_FILL(now, n, fab_at != at && now[fab_at] == back ? now[at] : now[fab_at]);
         now[at] = back;
     }
     return diff_set_servers(design, now, n, err);

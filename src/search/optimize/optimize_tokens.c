@@ -11,7 +11,6 @@
 #include "tokens_internal.h"
 
 #include "fab/sweep_run.h"
-#include "fab/verdict.h"
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
@@ -135,14 +134,9 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
 static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {
     for (size_t i = t->n; i > 0 && t->all[i - 1].structure == x; i--) {
         const candidate *other = t->all[i - 1].candidate;
-        bool is_equal = other->n_switches == c->n_switches && other->n_cables == c->n_cables;
-        for (size_t k = 0; k < FAB_MAX_TIERS; k++) {
-            is_equal = is_equal && other->built[k] == c->built[k];
-        }
-        for (goal g = 0; g < N_GOALS; g++) {
-            is_equal = is_equal && other->value[g] == c->value[g];
-        }
-        if (is_equal) {
+        FAB_ALL(has_tapers, k, FAB_MAX_TIERS, other->built[k] == c->built[k]);
+        FAB_ALL(has_values, g, N_GOALS, other->value[g] == c->value[g]);
+        if (has_tapers && has_values && other->n_switches == c->n_switches && other->n_cables == c->n_cables) {
             return &t->all[i - 1];
         }
     }

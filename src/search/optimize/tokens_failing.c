@@ -139,12 +139,10 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
 }
 
 static bool leads_family(const token_search *t, const ranked *r) {
-    bool is_it = true;
-    FAB_EACH(const ranked, other, t->all, t->n) {
-        is_it = is_it && !(other->point != NULL && other->structure->family == r->structure->family &&
-                           tokens_by_price(other, r) < 0);
-    }
-    return is_it;
+    FAB_ANY(is_beaten, i, t->n,
+            t->all[i].point != NULL && t->all[i].structure->family == r->structure->family &&
+                tokens_by_price(&t->all[i], r) < 0);
+    return !is_beaten;
 }
 
 /* NULL: the best of each family has tried its own, and all have tried each other's. */

@@ -13,11 +13,8 @@ static bool is_wanted(const fab_job_spec *job) {
 }
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
-    bool any = design->n_jobs == 0;
-    for (size_t job = 0; job < design->n_jobs; job++) {
-        any = any || is_wanted(&design->jobs[job]);
-    }
-    return any && strncmp(traffic, "job", 3) == 0;
+    FAB_ANY(any, job, design->n_jobs, is_wanted(&design->jobs[job]));
+    return (any || design->n_jobs == 0) && strncmp(traffic, "job", 3) == 0;
 }
 
 fab_status plan_give_job(fab_design *design, fab_error *err) {

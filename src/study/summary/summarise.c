@@ -1,8 +1,6 @@
 /* Rows to a summary: sums and figures of every variant, policies against each other. Components: summarise_rank.c. */
 #include "summarise_internal.h"
 
-#include "fab/analysis.h"
-
 static const double QUANTILES[] = {0.5, 0.9, 0.99};
 static const char BASELINE[] = "first-spare";
 
