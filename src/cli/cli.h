@@ -52,7 +52,7 @@ typedef struct cli_search {
 
 /** What `route --advise` is asked for. */
 typedef struct cli_advise_options {
-    bool on, has_budget;
+    bool on;
     uint64_t budget;
 } cli_advise_options;
 
@@ -486,6 +486,9 @@ typedef struct cli_failed {
 FAB_STATUS cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err);
 void cli_failed_release(cli_failed *failed);
 
+/** Says something on stderr, as a line of its own, unless --quiet. */
+void cli_tell(const cli_options *options, const char *fmt, ...) FAB_PRINTF(2, 3);
+
 /** Says on stderr what the format cannot hold of this result, unless --quiet. */
 void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result);
 
@@ -507,16 +510,16 @@ typedef struct cli_progress {
     double started_s, shown_s, every_s;
     double began; /* of what is done, where the part of the work that runs began */
     size_t total; /* of the last step; 0: none */
-    bool in_terminal;
+    bool is_shown, in_terminal;
     const char *unit; /* what is counted: "points"; may be NULL */
     const char *hint; /* what shortens the wait, behind every line; NULL: nothing */
 } cli_progress;
 
-bool cli_progress_wanted(const cli_options *options);
-void cli_progress_start(cli_progress *progress);
+/** Begins, unless --quiet; without it nothing is shown. */
+void cli_progress_start(cli_progress *progress, const cli_options *options);
 void cli_progress_step(void *context, double done, size_t total);
-/** Clears the line where one was wanted. */
-void cli_progress_end(bool wanted);
+/** Clears the line; returns the status of what was followed. */
+FAB_STATUS cli_progress_end(const cli_progress *progress, fab_status status);
 
 /** Seconds of a clock that never jumps. */
 double cli_now_s(void);

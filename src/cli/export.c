@@ -3,6 +3,8 @@
 
 #include "fab/floor_plan.h"
 
+#include <stdarg.h>
+
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {
     const fab_report_format *found = NULL;
@@ -23,8 +25,7 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
         char known[256] = "";
         for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
             if (fab_report_formats[i]->suffix != NULL) {
-                size_t n = strlen(known);
-                (void)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", fab_report_formats[i]->suffix);
+                fab_append(known, sizeof known, "%s%s", known[0] != '\0' ? ", " : "", fab_report_formats[i]->suffix);
             }
         }
         return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends in none of %s", value, known);
@@ -181,13 +182,23 @@ bool cli_shows_loads(const cli_options *options) {
     return shown;
 }
 
+void cli_tell(const cli_options *options, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    if (!options->quiet) {
+        (void)fputs("fabriscope: ", stderr);
+        (void)vfprintf(stderr, fmt, args);
+        (void)fputc('\n', stderr);
+    }
+    va_end(args);
+}
+
 void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result) {
-    if (format->leaves_out_hosts && !options->quiet && result->graph != NULL && fab_has_software(result->graph)) {
-        (void)fprintf(
-            stderr,
-            "fabriscope: %s has the rates that hosts give to bytes, but not what their software adds to every "
-            "step and message\n",
-            format->name);
+    if (format->leaves_out_hosts && result->graph != NULL && fab_has_software(result->graph)) {
+        cli_tell(options,
+                 "%s has the rates that hosts give to bytes, but not what their software adds to every step and "
+                 "message",
+                 format->name);
     }
 }
 
@@ -200,9 +211,7 @@ static fab_status export_to(const cli_options *options, const char *path, const 
                                     .table = options->table};
     const fab_report_content what = {format, result, &style};
     FAB_PASS(fab_save_file(path, options->force, fab_report_save, &what, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: %s written to %s\n", format->name, path);
-    }
+    cli_tell(options, "%s written to %s", format->name, path);
     cli_tell_left_out(options, format, result);
     return FAB_OK;
 }

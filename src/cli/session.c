@@ -189,21 +189,18 @@ void cli_session_release(cli_session *s) {
 static fab_status choose_open(cli_session *s, bool each, fab_error *err) {
     cli_progress progress = {.unit = s->design->n_jobs > 1 ? "jobs" : NULL};
     const bool plans = fab_plan_is_wanted(s->asked, s->traffic);
-    const bool shows = plans && cli_progress_wanted(s->options);
     const fab_plan_request request = {.design = s->asked,
                                       .fabric = s->graph,
                                       .seed = s->options->seed,
                                       .n_threads = (size_t)s->options->n_threads,
                                       .is_of_first = s->result.command != FAB_COMMAND_RUN, /* as the replay is */
-                                      .progress = shows ? cli_progress_step : NULL,
+                                      .progress = plans ? cli_progress_step : NULL,
                                       .progress_context = &progress};
     FAB_OWNS(fab_choice_list_release) fab_choice_list choices = {.n = 0};
     const size_t most = each && !s->options->advise.on ? s->asked->n_engines : 1;
     FAB_PASS(FAB_NEW(s->parts, most, err));
-    cli_progress_start(&progress);
-    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, err);
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    cli_progress_start(&progress, s->options);
+    FAB_PASS(cli_progress_end(&progress, fab_choose_each(&request, s->traffic, most, &choices, err)));
     for (; s->n_parts < choices.n; s->n_parts++) {
         s->parts[s->n_parts].choice = choices.at[s->n_parts];
     }
@@ -261,7 +258,7 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                         .keep_schedule = true,
                         .keep_loads = cli_shows_loads(options),
                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
-                        .progress = cli_progress_wanted(options) ? cli_progress_step : NULL,
+                        .progress = cli_progress_step,
                         .progress_context = progress};
 }
 
@@ -485,7 +482,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_check_further(options, s->design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     FAB_TRY(hint_at(s, &progress, err));
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     status = run_replay(s, &replay, err);
     status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;
     status = status == FAB_OK ? look_further(s, &replay, verdict, err) : status;
@@ -498,8 +495,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
         }
     }
     status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;
-    cli_progress_end(replay.progress != NULL);
-    FAB_TRY(fab_blame_design(s->design, status, err));
+    FAB_TRY(fab_blame_design(s->design, cli_progress_end(&progress, status), err));
     FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {

@@ -195,7 +195,7 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
         if (fab_is_refusal(status)) { /* and is refused again when it is run */
             continue;
         }
-        FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
+        FAB_PASS(fab_fail_as(err, status, &refused));
         if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
             const char *text = design->engines[0].text;
             char why[160];
@@ -307,7 +307,6 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     cli_progress progress = {.unit = vary[0].are_designs            ? "designs"
                                      : command == FAB_COMMAND_PLACE ? "placements"
                                                                     : "points"};
-    bool shows = cli_progress_wanted(options);
     timed_points timed = {.end_s = cli_now_s() + options->max_time_s};
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
@@ -324,7 +323,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .seed = options->seed,
                                  .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                  .n_threads = (size_t)options->n_threads,
-                                 .progress = shows ? cli_progress_step : NULL,
+                                 .progress = cli_progress_step,
                                  .progress_context = &progress,
                                  .start = options->max_time_s > 0 && command != FAB_COMMAND_PLACE ? start_point : NULL,
                                  .start_context = &timed};
@@ -337,15 +336,14 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     FAB_PASS(cli_read_histories(options, &request.policy, err));
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_result_init(options, command, 0, &result, err));
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     fab_status status = fab_sweep_run(&request, &sweep, err);
     if (status == FAB_OK && command == FAB_COMMAND_PLACE) {
         sweep->compares_placements = true;
         progress.unit = "placements";
         status = fab_place_run(&request, options->advise.budget, sweep, err);
     }
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    FAB_PASS(cli_progress_end(&progress, status));
     FAB_FORMAT(sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;

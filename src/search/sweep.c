@@ -50,7 +50,6 @@ void fab_sweep_free(fab_sweep *sweep) {
  * them stands beside it. */
 static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                    point_progress *progress, fab_sweep_point *point, fab_error *err) {
-    FAB_OWNED fab_design *sprayed = NULL;
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
     fab_error why = {.code = FAB_OK};
     size_t capacity = 1;
@@ -61,8 +60,7 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
         point->counts.gpus * request->n_values[0] > MOST_SPRAYED_GPUS) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(sprayed, 1, err));
-    *sprayed = *design;
+    FAB_OWNED_COPY(fab_design, sprayed, design, err);
     sprayed->engines[0] = (fab_engine_spec){.text = "spray", .where = "--engine"};
     alone.looks_for_plan = false;
     alone.progress = NULL; /* the point was told as a whole */
@@ -70,7 +68,7 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
     if (fab_is_refusal(status)) {
         return FAB_OK;
     }
-    FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_PASS(fab_fail_as(err, status, &why));
     FAB_PASS(FAB_GROW(point->engines, capacity, 2, err));
     point->engines[point->n_engines] = found.engines[0];
     point->is_sprayed = true;
@@ -135,6 +133,14 @@ static fab_status open_point(const fab_sweep_request *r, size_t i, const shared_
     return status;
 }
 
+/* The same of a point that has been evaluated, and its values. */
+static fab_status open_again(const fab_sweep_request *r, size_t i, const shared_job *shared, fab_design *design,
+                             const char **value, fab_error *err) {
+    fab_error inner = {.code = FAB_OK};
+    values_of(r, i, value);
+    return fab_fail_as(err, open_point(r, i, shared, design, &inner, err), &inner);
+}
+
 /* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
 static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_job *shared, point_progress *progress,
                             fab_design *design, sweep_parts *out, fab_error *inner, fab_error *err) {
@@ -172,12 +178,9 @@ static fab_status share_plans(const fab_sweep_request *r, const shared_job *shar
         }
     }
     for (size_t i = 0; plans.n > 1 && i < n; i++) {
-        const char *value[FAB_SWEEP_PATHS] = {NULL};
-        fab_error inner = {.code = FAB_OK};
+        const char *value[FAB_SWEEP_PATHS];
         if (points[i].part[0].tried.n > 0) {
-            values_of(r, i, value);
-            const fab_status status = open_point(r, i, shared, design, &inner, err);
-            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(open_again(r, i, shared, design, value, err));
             FAB_PASS(sweep_try_others(r, design, value, &plans, &points[i], &sweep->n_untried, err));
         }
         if (r->progress != NULL && r->scenarios != NULL) {
@@ -206,13 +209,10 @@ static fab_status try_fewer(const fab_sweep_request *r, const shared_job *shared
     for (size_t i = 0; i < n; i++) {
         sweep_part *part = &points[i].part[0];
         const fab_fewer *tip = find_tip(points, n, &part->point);
-        const char *value[FAB_SWEEP_PATHS] = {NULL};
-        fab_error inner = {.code = FAB_OK};
+        const char *value[FAB_SWEEP_PATHS];
         if (tip != NULL && part->tried.n > 0 && (r->scenarios != NULL || part->point.fewer.servers == 0) &&
-            (r->start == NULL || r->start(r->start_context, SIZE_MAX, &inner) == FAB_OK)) {
-            values_of(r, i, value);
-            const fab_status status = open_point(r, i, shared, design, &inner, err);
-            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            (r->start == NULL || r->start(r->start_context, SIZE_MAX, NULL) == FAB_OK)) {
+            FAB_PASS(open_again(r, i, shared, design, value, err));
             FAB_PASS(sweep_try_fewer(r, design, value, tip, part, err));
         }
         if (r->progress != NULL && r->scenarios != NULL) {
@@ -238,12 +238,9 @@ static fab_status place_at_random(const fab_sweep_request *r, const shared_job *
     }
     for (size_t i = 0; i < n && gpus <= MOST_SPRAYED_GPUS && most > least * (1 + FAB_EVEN_RATIO); i++) {
         const fab_sweep_point *p = &points[i].part[0].point;
-        const char *value[FAB_SWEEP_PATHS] = {NULL};
-        fab_error inner = {.code = FAB_OK};
+        const char *value[FAB_SWEEP_PATHS];
         if (p->is_built && p->n_engines > 0 && p->engines[0].has_iteration) {
-            values_of(r, i, value);
-            const fab_status status = open_point(r, i, shared, design, &inner, err);
-            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(open_again(r, i, shared, design, value, err));
             FAB_PASS(sweep_evaluate_random(r, design, value, &points[i], err));
         }
     }

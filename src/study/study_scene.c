@@ -181,7 +181,7 @@ static fab_status open_draws(study_scene *s, fab_error *err) {
         s->request.n_threads = n_threads;
         return open_so_many(s, 1, err);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,

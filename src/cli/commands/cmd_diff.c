@@ -214,7 +214,7 @@ static fab_status write_dump(side *s, const char *format, bool *out_can, fab_err
     result.graph = graph;
     const fab_status status = fab_save_write(&s->dump, fab_report_save, &what, &inner);
     *out_can = status == FAB_OK;
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_unless_refused(err, status, &inner);
 }
 
 /* A design beside a dump or list is compared as the same of it, port by port: what differs are then names and cables,

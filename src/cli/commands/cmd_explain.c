@@ -121,11 +121,10 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
 
 /* "nic 0, nic 1" by their names. */
 static void list_nics(const fab_server_shape *s, uint64_t nics, char *out, size_t size) {
-    size_t n = 0;
     out[0] = '\0';
-    for (uint32_t i = 0; i < s->n_nics && n < size; i++) {
+    for (uint32_t i = 0; i < s->n_nics; i++) {
         if ((nics >> i & 1) != 0) {
-            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? " " : "", s->nic[i].name);
+            fab_append(out, size, "%s%s", out[0] != '\0' ? " " : "", s->nic[i].name);
         }
     }
 }
@@ -282,8 +281,6 @@ static fab_status explain_run(const cli_options *options, FILE *out, fab_error *
     return word == NULL ? list_all(out, err) : explain_metric(word, out, err);
 }
 
-static const cli_option *const OPTIONS[] = {NULL};
-
 const cli_command cli_command_explain = {
     .name = "explain",
     CLI_OPERANDS("[FIELD]", 0, 1),
@@ -297,7 +294,7 @@ const cli_command cli_command_explain = {
                "says how many GPUs hold a model at least.",
     CLI_EXAMPLES("fabriscope explain max_collision_factor", "fabriscope explain",
                  "fabriscope explain server:nccl-topo.xml", "fabriscope explain model:llama2-70b,gpu=a100-40gb"),
-    .options = OPTIONS,
+    CLI_OPTIONS(NULL),
     .run = explain_run,
     .hides_usage = true,
 };

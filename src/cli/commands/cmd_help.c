@@ -1,8 +1,5 @@
 #include "cli.h"
 
-static const char *const NO_EXAMPLES[] = {NULL};
-static const cli_option *const NO_OPTIONS[] = {NULL};
-
 static const cli_option OPTION_MAN = {"man", NULL, "the same as a manual page, for 'man -l -' or to be installed",
                                       CLI_FLAG(man)};
 static const cli_option OPTION_COMPLETION = {
@@ -56,8 +53,8 @@ const cli_command cli_command_version = {
     CLI_OPERANDS("", 0, 0),
     .summary = "the program's version",
     .details = "",
-    .examples = NO_EXAMPLES,
-    .options = NO_OPTIONS,
+    CLI_EXAMPLES(NULL),
+    CLI_OPTIONS(NULL),
     .run = run_version,
     .hides_usage = true,
 };

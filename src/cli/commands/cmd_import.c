@@ -28,8 +28,8 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
 }
 
 void cli_tell_left_cables(const cli_options *options, const struct fab_network *net) {
-    if (net->left_out != NULL && !options->quiet) {
-        (void)fprintf(stderr, "fabriscope: %s: %" PRIu64 " left out: %s\n", net->path, net->n_left_out, net->left_out);
+    if (net->left_out != NULL) {
+        cli_tell(options, "%s: %" PRIu64 " left out: %s", net->path, net->n_left_out, net->left_out);
     }
 }
 

@@ -24,9 +24,8 @@ static const char *stem(char *out, size_t size, const char *file_name) {
 /* "1:1 / 6.86:1": leaf first; empty with one tier. */
 static void add_tapers(cli_table *table, const fab_counts *counts) {
     char text[64] = "";
-    size_t n = 0;
-    for (uint64_t t = 0; t + 1 < counts->tiers && n < sizeof text; t++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g:1", t > 0 ? " / " : "", counts->built_taper[t]);
+    for (uint64_t t = 0; t + 1 < counts->tiers; t++) {
+        fab_append(text, sizeof text, "%s%.3g:1", t > 0 ? " / " : "", counts->built_taper[t]);
     }
     cli_table_add(table, "%s", text);
 }

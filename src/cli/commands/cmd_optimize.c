@@ -150,7 +150,6 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
                          const fab_design *replayed, const char *replay_options, fab_optimum **out, fab_error *err) {
     cli_progress progress = {.unit = "designs"};
-    bool shows = cli_progress_wanted(options);
     /* The catalog's domains are of its servers: others have as many GPUs in one, as everywhere else. */
     const uint64_t per_server = options->search.gpus_per_server;
     const bool are_others = options->search.domain == 0 && per_server != catalog->gpus_per_server;
@@ -172,17 +171,15 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .most_replays = options->search.replays > 0 ? options->search.replays : REPLAYS,
                                     .max_bytes = options->max_memory,
                                     .time_limit_s = options->search.time_limit_s,
-                                    .progress = shows ? cli_progress_step : NULL,
+                                    .progress = cli_progress_step,
                                     .progress_context = &progress};
     request.limits.has_taper = request.limits.max_taper > 0;
     request.limits.has_power = request.limits.max_power_w > 0;
     FAB_PASS(cli_read_histories(options, &request.policy, err));
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     progress.hint =
         replayed != NULL && !(request.time_limit_s > 0) ? " (--time-limit 60s ends it with the best so far)" : NULL;
-    fab_status status = fab_optimize(&request, out, err);
-    cli_progress_end(shows);
-    return status;
+    return cli_progress_end(&progress, fab_optimize(&request, out, err));
 }
 
 /* The winner as a fabric of its own, with bill of materials and graph. */

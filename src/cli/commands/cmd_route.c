@@ -39,10 +39,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
         return write_tables(t, out, err);
     }
     FAB_PASS(fab_save_file(options->dump, options->force, write_tables, t, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_facts_of(t->router)->label,
-                      options->dump);
-    }
+    cli_tell(options, "tables of %s written to %s", fab_router_facts_of(t->router)->label, options->dump);
     return FAB_OK;
 }
 
@@ -77,8 +74,8 @@ static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
 
 static fab_status check_explain(const cli_options *options, fab_error *err) {
     FAB_REFUSE_IF(options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
-                      options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||
-                      options->exports.n > 0 ||
+                      cli_is_given(options, &cli_option_advise_budget) || options->weak_parts.n > 0 ||
+                      options->failed_parts.n > 0 || options->exports.n > 0 ||
                       (options->format != NULL && fab_report_format_find(options->format)->shows_graph),
                   err, FAB_EUSAGE, NULL,
                   "option --explain takes the place of the report: it goes with none of --dump, --out, --export, "

@@ -44,8 +44,7 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     if (traffic->n_phases != 1) {
         char names[256] = "";
         for (size_t i = 0; i < traffic->n_phases; i++) {
-            size_t at = strlen(names);
-            (void)snprintf(names + at, sizeof names - at, "%s%s", i > 0 ? ", " : "", traffic->phases[i].name);
+            fab_append(names, sizeof names, "%s%s", i > 0 ? ", " : "", traffic->phases[i].name);
         }
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --export writes one phase, not %zu (%s): choose with --traffic %s", traffic->n_phases,
@@ -57,9 +56,7 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     }
     const matrix m = {phase, n_gpus, format};
     FAB_PASS(fab_save_file(options->export_path, options->force, write_matrix, &m, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
-    }
+    cli_tell(options, "phase %s written to %s", phase->name, options->export_path);
     return FAB_OK;
 }
 

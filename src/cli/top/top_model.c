@@ -235,7 +235,7 @@ fab_status top_model_next_engine(top_model *m, fab_error *err) {
         }
         FAB_FORMAT(m->passed, "passed over %s: %.200s", engine, inner.text);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_fail_as(err, status, &inner);
 }
 
 fab_status top_model_next_seed(top_model *m, fab_error *err) {

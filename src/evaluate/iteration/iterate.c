@@ -142,15 +142,13 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
                             const fab_compute_model *compute, const fab_iteration *chosen, fab_iteration *out,
                             fab_error *err) {
     /* As its phases were measured: of chunks that are chosen, the result may have more. */
-    FAB_OWNED fab_traffic *traffic = NULL;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
     const timing how = {.compute = compute,
                         .usd_per_s = fab_usd_per_s(fabric, result->ranks, given->job.gpu_hour_usd),
                         .chosen = chosen,
                         .max_bytes = fabric->spec.max_bytes};
-    FAB_PASS(FAB_NEW(traffic, 1, err));
-    *traffic = *given;
+    FAB_OWNED_COPY(fab_traffic, traffic, given, err);
     traffic->job.interleave = result->ranks > 0 ? result->job.interleave : given->job.interleave;
     FAB_PASS(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_PASS(iterate_times(traffic, &times, &how, out, err));

@@ -300,7 +300,6 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     FAB_OWNED double *latency_s = NULL;
     FAB_OWNED double *capacity = NULL;
     FAB_OWNED double *bits = NULL;
-    FAB_OWNED bool *copies = NULL;
     FAB_OWNED bool *marks = NULL;
     FAB_OWNED uint8_t *class_of = NULL;
     FAB_OWNED uint32_t *pool = NULL;
@@ -308,7 +307,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     fab_lossless_phase phase = *fluid;
     FAB_PASS(check_buffers(f, spec, &transport, err));
     FAB_PASS(FAB_NEW_ALL(phase.n_links, err, latency_s, capacity, marks));
-    FAB_PASS(FAB_NEW(copies, phase.n_flows, err));
+    FAB_OWNED_NEW(bool, copies, phase.n_flows, err);
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
         marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;

@@ -438,10 +438,8 @@ fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *
                                        const fab_demand *demand, const fab_phase *phase, double *out_s,
                                        fab_error *err) {
     const fab_fabric *f = fab_router_fabric(router);
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *longest_s = NULL;
-    FAB_PASS(FAB_NEW(x, f->n_links, err));
-    FAB_PASS(FAB_NEW(longest_s, demand->n_pairs, err));
+    FAB_OWNED_NEW(double, x, f->n_links, err);
+    FAB_OWNED_NEW(double, longest_s, demand->n_pairs, err);
     FAB_FILL(x, f->n_links, latency_of(f, (uint32_t)fab_at));
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, longest_s, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {

@@ -384,7 +384,7 @@ static fab_status find_iteration(advisor *a, const advise_config *config, double
     about->counts.gpus = fab_n_gpus(a->what->fabric); /* prices are not asked for */
     const fab_status status = replay_config(a, config, a->what->seed, true, &result, &why);
     *out_s = status == FAB_OK && result.n_iterations > 0 ? result.iterations[0].time_s : 0;
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, status, &why);
 }
 
 static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {

@@ -67,7 +67,7 @@ static fab_status remedy_try(const job_trial *t, const char *what, bool is_engin
     if (status == FAB_OK) {
         t->c->remedies[t->c->n_remedies++] = remedy;
     }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, status, &why);
 }
 
 /* Whether jobs have servers of their choice; `changed` gives each as many, one job after the other. */

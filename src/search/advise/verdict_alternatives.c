@@ -216,7 +216,7 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
         FAB_FORMAT(alternative->reason, "%.250s", why.text);
         return FAB_OK;
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 /* --- luck --------------------------------------------------------------------------------------------------------- */

@@ -167,12 +167,11 @@ static fab_status diff_time_without(const diff *d, const bool *undone, double *o
 done:
     fab_fabric_free(graph);
     FAB_FREE_ALL((void *)failed, design);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_unless_refused(err, status, &inner);
 }
 
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) {
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *d->design[1];
+    FAB_OWNED_COPY(fab_design, design, d->design[1], err);
     FAB_PASS(diff_set_servers(design, servers, n, err));
     const diff_variant v = {
         .design = design, .graph = d->side[1].f, .failed = d->q->after.failed, .n_failed = d->q->after.n_failed};

@@ -318,7 +318,7 @@ fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double
         status = diff_parts_of(&side.result, 0, out_parts, &inner);
     }
     diff_side_release(&side);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_unless_refused(err, status, &inner);
 }
 
 /* --- servers by name ---------------------------------------------------------------------------------------------- */

@@ -400,7 +400,7 @@ static fab_status evaluate_both(diff *d, fab_error *err) {
         }
         return evaluate_states(d, err);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 static const char *kind_of(const fab_diff_request *q) {

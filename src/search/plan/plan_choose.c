@@ -89,7 +89,7 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     if (!asked && status == FAB_EUNSUPPORTED) { /* nothing of it has a time: sizes by their rules do as well */
         return FAB_OK;
     }
-    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_fail_as(err, status, &why));
     FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
