@@ -316,5 +316,5 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) {
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --completion: '%.40s' is not bash, zsh or fish", shell);
+    return cli_misused(err, "option --completion: '%.40s' is not bash, zsh or fish", shell);
 }

@@ -28,11 +28,11 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
                 fab_append(known, sizeof known, "%s%s", known[0] != '\0' ? ", " : "", fab_report_formats[i]->suffix);
             }
         }
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends in none of %s", value, known);
+        return cli_misused(err, "option --export: '%.60s' ends in none of %s", value, known);
     }
     for (size_t i = 0; i < options->exports.n; i++) {
-        FAB_REFUSE_IF(strcmp(options->exports.items[i], value) == 0, err, FAB_EUSAGE, NULL,
-                      "option --export: '%.60s' is given twice", value);
+        CLI_REFUSE_IF(strcmp(options->exports.items[i], value) == 0, err, "option --export: '%.60s' is given twice",
+                      value);
     }
     options->exports.items[options->exports.n++] = value;
     return FAB_OK;
@@ -59,7 +59,7 @@ static fab_status apply_view(cli_options *options, const char *value, fab_error 
         }
         fab_choices_offer(&near, fab_view_names[view]);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value, fab_choices_hint(&near));
+    return cli_misused(err, "option --view: unknown view '%.40s'%s", value, fab_choices_hint(&near));
 }
 
 const cli_option cli_option_view = {
@@ -84,8 +84,7 @@ static fab_status apply_picture(cli_options *options, const char *value, fab_err
         options->picture_phase = value + 6;
         return FAB_OK;
     }
-    return fab_fail(err, FAB_EUSAGE, NULL,
-                    "option --picture: '%.40s' is none of load, cost, failures, audit, phase=NAME", value);
+    return cli_misused(err, "option --picture: '%.40s' is none of load, cost, failures, audit, phase=NAME", value);
 }
 
 const cli_option cli_option_picture = {
@@ -158,7 +157,7 @@ fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     }
     bool has_view = options->view != FAB_VIEW_AUTO;
     bool marks = options->failed_parts.n > 0 && options->command == &cli_command_build; /* others route around */
-    FAB_REFUSE_IF((has_view || marks) && !has_graph, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF((has_view || marks) && !has_graph, err,
                   "option --%s: neither --format nor --export asks for a graph (svg, graphml, yed, gexf, dot)",
                   has_view ? "view" : "fail");
     return FAB_OK;

@@ -48,14 +48,14 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         bool known = n == 0 && key == length && length > 0;
         for (size_t i = 0; n > 0 && i < FAB_N_OF(KEYS); i++) {
             bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
-            FAB_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, FAB_EUSAGE, NULL,
-                          "option --transport: %s has no %s; %s has", TRANSPORTS[kind], KEYS[i].name,
+            CLI_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, "option --transport: %s has no %s; %s has",
+                          TRANSPORTS[kind], KEYS[i].name,
                           TRANSPORTS[KEYS[i].of == SPRAYED  ? 3
                                      : KEYS[i].of == MARKED ? 2
                                                             : 1]);
             known = known || is_it;
         }
-        FAB_REFUSE_IF(!known, err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
+        CLI_REFUSE_IF(!known, err, "option --transport: '%.*s' is not %s", (int)length, at,
                       n == 0 ? "a name: fluid, pfc, dcqcn or spray-ack"
                              : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');

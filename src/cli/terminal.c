@@ -63,8 +63,7 @@ fab_status cli_check_terminal(const cli_options *options, fab_error *err) {
     if (format == NULL || !format->is_for_files || !is_terminal(STDOUT_FILENO)) {
         return FAB_OK;
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "a terminal cannot show %s; write it to a file: > fabric%s", format->name,
-                    format->suffix);
+    return cli_misused(err, "a terminal cannot show %s; write it to a file: > fabric%s", format->name, format->suffix);
 }
 
 bool cli_has_terminal(void) {

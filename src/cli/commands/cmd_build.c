@@ -13,8 +13,7 @@ static fab_status check_patch(const cli_options *options, fab_error *err) {
     if (path == NULL || !is_stdout(path)) {
         return cli_check_new_file(options, path, err);
     }
-    FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
-                  "option --patch -: the plan and --format both want standard output");
+    CLI_REFUSE_IF(options->format != NULL, err, "option --patch -: the plan and --format both want standard output");
     return FAB_OK;
 }
 

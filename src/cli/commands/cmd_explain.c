@@ -112,8 +112,7 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     l.name = NULL;
     l.out = out;
     fab_definitions_visit(explain_look_at, &l);
-    FAB_RETURN_IF(l.n_found == 0,
-                  fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near)));
+    FAB_RETURN_IF(l.n_found == 0, cli_misused(err, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near)));
     return FAB_OK;
 }
 
@@ -211,9 +210,8 @@ static fab_status find_model(const char *name, double *parameters, const char **
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
         fab_choices_offer(&near, m->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL,
-                    "command explain: '%.60s' is neither a model nor a number of parameters from 1 to 1e18%s", name,
-                    fab_choices_list(&near, "known:"));
+    return cli_misused(err, "command explain: '%.60s' is neither a model nor a number of parameters from 1 to 1e18%s",
+                       name, fab_choices_list(&near, "known:"));
 }
 
 static void fill(double parameters, const fab_gpu *gpu, cli_table *table) {

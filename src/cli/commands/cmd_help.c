@@ -6,8 +6,7 @@ static const cli_option OPTION_COMPLETION = {
     "completion", "SHELL", "instead of help, a completion script for bash, zsh or fish", CLI_TEXT(completion)};
 static fab_status run_help(const cli_options *options, FILE *out, fab_error *err) {
     if (options->completion != NULL) {
-        FAB_REFUSE_IF(options->man || options->operands.n > 0, err, FAB_EUSAGE, NULL,
-                      "option --completion stands alone");
+        CLI_REFUSE_IF(options->man || options->operands.n > 0, err, "option --completion stands alone");
         return cli_print_completion(options->completion, out, err);
     }
     if (options->operands.n == 0) {

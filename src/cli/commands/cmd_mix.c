@@ -6,7 +6,7 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
     char *end = NULL;
     bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
     options->share = is_plain ? strtod(value, &end) : -1;
-    FAB_REFUSE_IF(!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1), err,
                   "option --share: '%.40s' is not a number between 0 and 1", value);
     return FAB_OK;
 }

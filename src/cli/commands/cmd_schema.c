@@ -31,9 +31,9 @@ static fab_status schema_run(const cli_options *options, FILE *out, fab_error *e
         }
         fab_choices_offer(&near, TOPICS[i].name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL,
-                    "command schema: '%.40s' is not design, prices, catalog, gpu, published, result or report%s", name,
-                    fab_choices_hint(&near));
+    return cli_misused(err,
+                       "command schema: '%.40s' is not design, prices, catalog, gpu, published, result or report%s",
+                       name, fab_choices_hint(&near));
 }
 
 const cli_command cli_command_schema = {

@@ -28,12 +28,11 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     fab_error inner = {0};
     char index[16];
     size_t n = strcspn(value, "/");
-    FAB_REFUSE_IF(value[n] != '/' || n >= sizeof index, err, FAB_EUSAGE, NULL,
-                  "option --shard: '%.40s' is not I/N, as 0/8", value);
+    CLI_REFUSE_IF(value[n] != '/' || n >= sizeof index, err, "option --shard: '%.40s' is not I/N, as 0/8", value);
     FAB_FORMAT(index, "%.*s", (int)n, value);
-    FAB_REFUSE_IF(fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
+    CLI_REFUSE_IF(fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
                       fab_count_parse(index, 0, options->n_shards - 1, &options->shard, &inner) != FAB_OK,
-                  err, FAB_EUSAGE, NULL, "option --shard: %s", inner.text);
+                  err, "option --shard: %s", inner.text);
     return FAB_OK;
 }
 

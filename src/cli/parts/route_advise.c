@@ -17,7 +17,7 @@ const cli_option cli_option_advise_budget = {
     CLI_COUNT(advise.budget, 0, MAX_BUDGET)};
 
 fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) {
-    FAB_REFUSE_IF(!options->advise.on && cli_is_given(options, &cli_option_advise_budget), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(!options->advise.on && cli_is_given(options, &cli_option_advise_budget), err,
                   "option --advise-budget needs --advise");
     if (!options->advise.on) {
         return FAB_OK;
