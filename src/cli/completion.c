@@ -148,7 +148,7 @@ static const values *completion_find(const values *table, size_t n, const char *
     FAB_FIRST(i, n, strcmp(table[i].name, name) == 0);
     return i < n ? &table[i] : &NOTHING;
 }
-#define FIND(table, name) completion_find(table, sizeof(table) / sizeof(table)[0], name)
+#define FIND(table, name) completion_find(table, FAB_N_OF(table), name)
 
 static const values *values_of(const cli_option *option) {
     const values *by_name = FIND(OPTIONS, option->name);

@@ -6,7 +6,7 @@
 /* Exact to three digits up to 10 degrees of freedom, then Cornish-Fisher's expansion. */
 double fab_student_t(size_t degrees) {
     static const double EXACT[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-    if (degrees < sizeof EXACT / sizeof EXACT[0]) {
+    if (degrees < FAB_N_OF(EXACT)) {
         return EXACT[degrees];
     }
     double z = 1.959963985;

@@ -161,7 +161,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (r->compares_designs && found->is_built) {
         fab_design_describe(design, &settings);
         FAB_PASS(fab_str_status(&settings, err));
-        FAB_PASS((found->settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(found->settings, settings.data, err));
     }
     return FAB_GIVE(*out, parts);
 }
@@ -255,7 +255,7 @@ static fab_status join_points(const fab_sweep_request *r, sweep_parts *parts, fa
         values_of(r, i, value);
         FAB_PASS(sweep_join_parts(&parts[i], point, err));
         for (size_t k = 0; k < r->n_paths; k++) {
-            FAB_PASS((point->value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+            FAB_PASS(FAB_STRDUP(point->value[k], value[k], err));
         }
         sweep->n_built += point->is_built;
         sweep->n_over_limit += point->over_limit;
@@ -330,7 +330,7 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
         *out = models.named;
         models.named = NULL;
     } else if (models.named == NULL && models.defaults_differ) {
-        FAB_PASS((*out = fab_strdup(models.least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(*out, models.least.name, err));
     }
     return FAB_OK;
 }
@@ -384,8 +384,7 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
 static void set_compared(fab_sweep *sweep, size_t e) {
     const bool is_per_gpu = fab_sweep_is_per_gpu(sweep);
     const fab_sweep_point *first = NULL;
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        fab_sweep_point *p = &sweep->points[i];
+    FAB_EACH(fab_sweep_point, p, sweep->points, sweep->n_points) {
         if (fab_sweep_has_time(p, e) && fab_sweep_is_overloaded(&p->engines[e])) {
             p->engines[e].has_time = false;
         } else if (fab_sweep_has_time(p, e)) {
@@ -405,8 +404,7 @@ static void rank_engine(fab_sweep *sweep, size_t e) {
         least_s =
             fab_sweep_has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
     }
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        fab_sweep_point *q = &sweep->points[i];
+    FAB_EACH(fab_sweep_point, q, sweep->points, sweep->n_points) {
         if (!fab_sweep_has_time(q, e)) {
             continue;
         }
@@ -470,7 +468,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     sweep->compares_designs = request->compares_designs;
     sweep->n_paths = request->n_paths;
     for (size_t k = 0; k < request->n_paths; k++) {
-        FAB_PASS((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(sweep->path[k], request->path[k], err));
     }
     FAB_PASS(choose_model(request, n, design, &sweep->model, &named, err));
     shared.from = named;

@@ -292,7 +292,7 @@ study_rate_row study_rate_row_of(fab_failure_rates *r, size_t i) {
                                    {"slow links, speed", &r->flap_speed, &r->detect_s},
                                    {"throttle", &r->throttle, &r->detect_s},
                                    {"slow gpus, noticed", &r->detect_loss, &r->detect_s}};
-    _Static_assert(FAB_FAILURE_N + sizeof rows / sizeof rows[0] == STUDY_RATE_ROWS, "a row for each");
+    _Static_assert(FAB_FAILURE_N + FAB_N_OF(rows) == STUDY_RATE_ROWS, "a row for each");
     return i < FAB_FAILURE_N ? (study_rate_row){fab_failure_classes[i], &r->per_s[i], &r->repair_s[i]}
                              : rows[i - FAB_FAILURE_N];
 }

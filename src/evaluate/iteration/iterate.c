@@ -170,7 +170,7 @@ static const size_t PARTS[] = {
     offsetof(fab_iteration, time_s),       offsetof(fab_iteration, compute_s),    offsetof(fab_iteration, bubble_s),
     offsetof(fab_iteration, exposed_tp_s), offsetof(fab_iteration, exposed_cp_s), offsetof(fab_iteration, exposed_ep_s),
     offsetof(fab_iteration, exposed_pp_s), offsetof(fab_iteration, exposed_dp_s), offsetof(fab_iteration, optimizer_s)};
-#define N_PARTS (sizeof PARTS / sizeof PARTS[0])
+#define N_PARTS FAB_N_OF(PARTS)
 
 static double *part_of(fab_iteration *it, size_t i) {
     return (double *)(void *)((char *)it + PARTS[i]);

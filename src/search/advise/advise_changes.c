@@ -128,7 +128,7 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
     if (!is_ecmp(a->base.engine)) {
         FAB_PASS(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
     }
-    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(CHANGES); i++) {
         const bool has_fewer =
             strncmp(CHANGES[i].options, "qp=", 3) == 0 && strtoull(CHANGES[i].options + 3, NULL, 10) < pairs;
         if (a->what->fabric->n_tiers >= CHANGES[i].tiers && !has_fewer) {
@@ -154,7 +154,7 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=packet"},
         {FAB_ADVICE_ADAPTIVE, "spray"},
     };
-    for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(ENGINES); i++) {
         FAB_PASS(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
     }
     return FAB_OK;
@@ -170,7 +170,7 @@ static fab_status add_priorities(const advisor *a, advise_list *list, fab_error 
         fab_priority priority;
         const char *name;
     } WAYS[] = {{true, FAB_PRIORITY_RECEIVER, "receiver"}, {has_some, FAB_PRIORITY_COMMUNICATOR, "communicator"}};
-    for (size_t i = 0; is_lossless && i < sizeof WAYS / sizeof WAYS[0]; i++) {
+    for (size_t i = 0; is_lossless && i < FAB_N_OF(WAYS); i++) {
         const advise_change change = {
             .kind = FAB_ADVICE_PRIORITIES, .needs_switch_support = true, .packets.priority = WAYS[i].name};
         FAB_PASS(WAYS[i].is_tried && t->priority != WAYS[i].priority ? changes_add(list, &change, err) : FAB_OK);
@@ -183,7 +183,7 @@ static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *er
     static const double TIMES[] = {4, 16};
     const fab_transport_spec *t = &a->what->design->fabric.transport;
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
-    for (size_t i = 0; is_lossless && i < sizeof TIMES / sizeof TIMES[0]; i++) {
+    for (size_t i = 0; is_lossless && i < FAB_N_OF(TIMES); i++) {
         const advise_change change = {
             .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .packets.xoff_bytes = TIMES[i] * t->xoff_bytes};
         FAB_PASS(changes_add(list, &change, err));

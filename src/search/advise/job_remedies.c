@@ -90,7 +90,7 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
     const fab_context_request *what = fab_context_what(t->base->context);
     advise_config base = {.order = ""};
     FAB_FORMAT(base.engine, "%s", t->engine.text);
-    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
+    for (size_t i = 0; i < FAB_N_OF(CHANGES); i++) {
         advise_config config;
         if ((fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces) ||
             !advise_is_offered(&CHANGES[i], &what->design->fabric) ||

@@ -276,8 +276,7 @@ static fab_status check_luck(alternatives *t, fab_error *err) {
     FAB_OWNED_NEW(fab_seed_figures, base, n_checked(t), err);
     bool draws = false;
     bool is_known = false;
-    for (size_t i = 0; i < t->verdict->n_alternatives; i++) {
-        fab_alternative *a = &t->verdict->alternatives[i];
+    FAB_EACH(fab_alternative, a, t->verdict->alternatives, t->verdict->n_alternatives) {
         if (!a->is_possible || a->time_s >= t->verdict->compared_s * (1 - FAB_VERDICT_LITTLE)) {
             continue;
         }

@@ -194,7 +194,7 @@ static void write_plan(const fab_job_spec *job, char out[64]) {
     static const char *const NAMES[] = {"tp", "cp", "pp", "dp", "ep"};
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && used < 64; i++) {
+    for (size_t i = 0; i < FAB_N_OF(sizes) && used < 64; i++) {
         bool always = i == 0 || i == 2 || i == 3;
         if (always || sizes[i] > 1) {
             used += (size_t)snprintf(out + used, 64 - used, "%s%s %" PRIu64, used > 0 ? " " : "", NAMES[i], sizes[i]);
