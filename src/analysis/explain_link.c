@@ -175,11 +175,8 @@ FAB_ORDER_KEYS(by_load, fab_crossing_flow, FAB_ORDER(b->rate_bps * b->share, a->
                FAB_ORDER(a->flow, b->flow));
 
 static uint64_t count_distinct(uint64_t *values, size_t n) {
-    uint64_t distinct = 0;
     qsort(values, n, sizeof *values, fab_order_u64);
-    for (size_t i = 0; i < n; i++) {
-        distinct += i == 0 || values[i] != values[i - 1];
-    }
+    FAB_SUM(uint64_t, distinct, i, n, i == 0 || values[i] != values[i - 1]);
     return distinct;
 }
 

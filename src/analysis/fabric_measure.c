@@ -16,6 +16,10 @@ bool fab_is_refusal(fab_status status) {
            status == FAB_ENOSOLUTION;
 }
 
+fab_status fab_unless_refused(fab_error *err, fab_status status, const fab_error *why) {
+    return fab_is_refusal(status) ? FAB_OK : fab_fail_as(err, status, why);
+}
+
 fab_status fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
     if (fab_is_refusal(status) && err != NULL && !says_where_typed(err->where)) {
         char part[sizeof err->where];

@@ -179,10 +179,10 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
 }
 
 static void bound_add_seconds(char *out, const fab_iteration *it) {
-    fab_append(out, FAB_VERDICT_TEXT, "%s iteration", verdict_seconds(FAB_ROOM, it->time_s));
+    verdict_say(out, "%s iteration", VERDICT_SECONDS(it->time_s));
     if (it->seeds.n_seeds > 1 && it->seeds.time_s.max > it->seeds.time_s.min * (1 + VERDICT_SAME)) {
-        fab_append(out, FAB_VERDICT_TEXT, " (mean; %s to %s)", verdict_seconds(FAB_ROOM, it->seeds.time_s.min),
-                   verdict_seconds(FAB_ROOM, it->seeds.time_s.max));
+        verdict_say(out, " (mean; %s to %s)", VERDICT_SECONDS(it->seeds.time_s.min),
+                    VERDICT_SECONDS(it->seeds.time_s.max));
     }
 }
 
@@ -191,7 +191,7 @@ static void bound_add_parts(char *out, part *parts, size_t n, double time_s) {
     const char *between = ": ";
     qsort(parts, n, sizeof parts[0], larger_part);
     for (size_t i = 0; i < n && parts[i].size > 0.005 * time_s; i++) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s %.0f %%", between, parts[i].name, 100 * parts[i].size / time_s);
+        verdict_say(out, "%s%s %.0f %%", between, parts[i].name, 100 * parts[i].size / time_s);
         between = ", ";
     }
 }
@@ -210,8 +210,8 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
     const size_t n = FAB_N_OF(parts);
     qsort(parts, n, sizeof parts[0], larger_part);
     for (size_t i = 0; i < n && (i == 0 || parts[i].size > 0.005 * it->time_s); i++) {
-        fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
-                   100 * parts[i].size / it->time_s);
+        verdict_say(out, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
+                    100 * parts[i].size / it->time_s);
         if (i == 0) {
             bound_add_seconds(out, it);
         }
@@ -224,10 +224,10 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
 /* "reading weights, 64 % of the 10.57 ms per token; network 21 %; kernels 14 %" */
 static void bound_of_serving(const fab_result *r, const fab_serving *s, char *out) {
     if (s->arrivals_per_s <= 0) { /* before all: nothing else that is said of it comes true */
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "overload: %.5g requests/s cannot be served, at most %.5g: requests wait ever longer, and no "
-                   "percentile exists. Without a queue: ",
-                   r->job.request_rate, s->most_requests_per_s);
+        verdict_say(out,
+                    "overload: %.5g requests/s cannot be served, at most %.5g: requests wait ever longer, and no "
+                    "percentile exists. Without a queue: ",
+                    r->job.request_rate, s->most_requests_per_s);
     }
     part parts[] = {{"reading weights", s->weights_s},
                     {"reading keys and values", s->cache_s},
@@ -236,22 +236,21 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
     const size_t n = FAB_N_OF(parts);
     qsort(parts, n, sizeof parts[0], larger_part);
     for (size_t i = 0; i < n && (i == 0 || parts[i].size > 0.005 * s->token_s); i++) {
-        fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
-                   100 * parts[i].size / s->token_s);
+        verdict_say(out, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
+                    100 * parts[i].size / s->token_s);
         if (i == 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "%s per token", verdict_seconds(FAB_ROOM, s->token_s));
+            verdict_say(out, "%s per token", VERDICT_SECONDS(s->token_s));
         }
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(FAB_ROOM, s->first_token_s));
-    fab_append(out, FAB_VERDICT_TEXT, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
+    verdict_say(out, "; first token %s", VERDICT_SECONDS(s->first_token_s));
+    verdict_say(out, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
     if (s->kv_transfer_s > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, ", keys and values to the replicas that generate in %s",
-                   verdict_seconds(FAB_ROOM, s->kv_transfer_s));
+        verdict_say(out, ", keys and values to the replicas that generate in %s", VERDICT_SECONDS(s->kv_transfer_s));
     }
     if (s->arrivals_per_s > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s,
-                   s->most_requests_per_s, verdict_seconds(FAB_ROOM, s->first_token_p50_s));
-        fab_append(out, FAB_VERDICT_TEXT, ", p99 %s, queue included", verdict_seconds(FAB_ROOM, s->first_token_p99_s));
+        verdict_say(out, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s, s->most_requests_per_s,
+                    VERDICT_SECONDS(s->first_token_p50_s));
+        verdict_say(out, ", p99 %s, queue included", VERDICT_SECONDS(s->first_token_p99_s));
     }
 }
 
@@ -271,27 +270,27 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
         }
     }
     if (longest == NULL || !(most > 0)) {
-        fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
+        verdict_say(out, "nothing: no bytes travel");
         return;
     }
     const char *limit = limit_of_phase(r, v, longest, room);
-    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit, longest->name,
-               v->has_time ? "" : "its fullest link needs ", verdict_seconds(FAB_ROOM, most));
+    verdict_say(out, "%s, in %s: %s%s", limit, longest->name, v->has_time ? "" : "its fullest link needs ",
+                VERDICT_SECONDS(most));
     if (strncmp(limit, "NICs", 4) == 0 && longest->fullest_nic_s >= longest->hosts_s * (1 - VERDICT_SAME) &&
         longest->fullest_nic_s > VERDICT_INCAST * longest->next_nic_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "; the bytes of %s alone take %s", longest->fullest_nic,
-                   verdict_seconds(FAB_ROOM, longest->fullest_nic_s));
-        fab_append(out, FAB_VERDICT_TEXT, ", of any other at most %s", verdict_seconds(FAB_ROOM, longest->next_nic_s));
+        verdict_say(out, "; the bytes of %s alone take %s", longest->fullest_nic,
+                    VERDICT_SECONDS(longest->fullest_nic_s));
+        verdict_say(out, ", of any other at most %s", VERDICT_SECONDS(longest->next_nic_s));
     }
     if (v->has_time && longest->relay_s > FAB_VERDICT_LITTLE * most) {
-        fab_append(out, FAB_VERDICT_TEXT, ", %s of them inside scale-up domains before anything is sent (%s)",
-                   verdict_seconds(FAB_ROOM, longest->relay_s), "forwarding=sequential");
+        verdict_say(out, ", %s of them inside scale-up domains before anything is sent (%s)",
+                    VERDICT_SECONDS(longest->relay_s), "forwarding=sequential");
     }
     if (r->n_phases > 1 && !longest->alternative) {
-        fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(FAB_ROOM, sum));
+        verdict_say(out, " of %s for all phases", VERDICT_SECONDS(sum));
     }
     if (r->iteration_note[0] != '\0') {
-        fab_append(out, FAB_VERDICT_TEXT, "; %s", r->iteration_note);
+        verdict_say(out, "; %s", r->iteration_note);
     }
 }
 
@@ -321,9 +320,9 @@ static void bound_add_pairs(const fab_result *r, const fab_run_verdict *v, char 
         is_told = fab_verdict_add_pairs(list, n, text, sizeof text);
         if (is_told) {
             const char *draw = verdict_of_draw(r);
-            fab_append(out, FAB_VERDICT_TEXT, "; of %.*s %s%s", (int)strcspn(label, ","), label, text, draw);
+            verdict_say(out, "; of %.*s %s%s", (int)strcspn(label, ","), label, text, draw);
             if (draw[0] != '\0') {
-                fab_append(out, FAB_VERDICT_TEXT, " (--seeds %d has means)", FAB_VERDICT_SEEDS);
+                verdict_say(out, " (--seeds %d has means)", FAB_VERDICT_SEEDS);
             }
         }
     }
@@ -343,13 +342,13 @@ static void bound_add_least(const fab_result *r, const fab_run_verdict *v, char 
             continue;
         }
         if (e == v->engine) {
-            fab_append(out, FAB_VERDICT_TEXT, ", at %s", LEAST);
+            verdict_say(out, ", at %s", LEAST);
         } else {
-            fab_append(out, FAB_VERDICT_TEXT, ". %s, %s, takes %s", verdict_engine(r, e, name), LEAST,
-                       verdict_seconds(FAB_ROOM, verdict_time(r, e)));
+            verdict_say(out, ". %s, %s, takes %s", verdict_engine(r, e, name), LEAST,
+                        VERDICT_SECONDS(verdict_time(r, e)));
         }
         if (v->least_s > 0 && is_one_way) {
-            fab_append(out, FAB_VERDICT_TEXT, "; no routing takes less than %s", verdict_seconds(FAB_ROOM, v->least_s));
+            verdict_say(out, "; no routing takes less than %s", VERDICT_SECONDS(v->least_s));
         }
     }
 }
@@ -368,19 +367,18 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
         return;
     }
     if (margin < VERDICT_MARGIN) {
-        fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same%s%s", n, own_plans(r), verdict_of_draw(r));
+        verdict_say(out, ". The %zu engines take the same%s%s", n, own_plans(r), verdict_of_draw(r));
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, ". Best %s%s", is_of_all_jobs(r, v->engine) ? "for all jobs together " : "",
-               verdict_engine(r, v->engine, best));
+    verdict_say(out, ". Best %s%s", is_of_all_jobs(r, v->engine) ? "for all jobs together " : "",
+                verdict_engine(r, v->engine, best));
     verdict_add_equals(r, v->engine, out);
-    fab_append(out, FAB_VERDICT_TEXT, "; worst %s", verdict_engine(r, v->slowest, worst));
+    verdict_say(out, "; worst %s", verdict_engine(r, v->slowest, worst));
     if (isnan(margin)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
+        verdict_say(out, "%s", v->has_time ? ", which has no time" : ", by collisions");
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g%s" : ": %s, %.1f %% more%s",
-                   verdict_seconds(FAB_ROOM, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin,
-                   own_plans(r));
+        verdict_say(out, margin > 1 ? ": %s, x%.3g%s" : ": %s, %.1f %% more%s",
+                    VERDICT_SECONDS(verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin, own_plans(r));
         bound_add_pairs(r, v, out);
     }
 }
@@ -401,19 +399,19 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
         verdict_add_jobs(r->contention, v->engine, v->bound);
     } else if (r->other_jobs > 0) {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "for job %s alone (%zu others left out): ", r->job.id, r->other_jobs);
+        verdict_say(v->bound, "for job %s alone (%zu others left out): ", r->job.id, r->other_jobs);
     }
     if (r->memory.total_bytes > 0 && !r->memory.fits && r->n_iterations == 0) {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",
-                   r->memory.total_bytes * 1e-9, r->memory.capacity_bytes * 1e-9);
+        verdict_say(v->bound, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",
+                    r->memory.total_bytes * 1e-9, r->memory.capacity_bytes * 1e-9);
     } else if (r->n_iterations > 0 && !r->iterations[v->engine].memory.fits) {
         const fab_job_memory *m = &r->iterations[v->engine].memory;
-        fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU; else ",
-                   m->total_bytes * 1e-9, m->capacity_bytes * 1e-9);
+        verdict_say(v->bound, "memory: the job does not fit, %.4g GB of %.4g GB per GPU; else ", m->total_bytes * 1e-9,
+                    m->capacity_bytes * 1e-9);
     }
     if (deadlocked > 0) {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "a deadlock in %s: under %" PRIu64 " of %" PRIu64 " seeds it never ends",
-                   phase, deadlocked, r->n_seeds);
+        verdict_say(v->bound, "a deadlock in %s: under %" PRIu64 " of %" PRIu64 " seeds it never ends", phase,
+                    deadlocked, r->n_seeds);
     } else if (r->n_iterations > 0) {
         bound_of_iteration(&r->iterations[v->engine], v->bound);
     } else if (r->n_serving > v->engine) {
@@ -453,61 +451,58 @@ static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
         return;
     }
     const fab_contention_engine *e = &c->engines[engine];
-    fab_append(out, FAB_VERDICT_TEXT, "%s network link%s several jobs",
-               e->n_shared > 0 ? FAB_SAY_COUNT(e->n_shared) : "no", e->n_shared > 1 ? "s carry" : " carries");
+    verdict_say(out, "%s network link%s several jobs", e->n_shared > 0 ? FAB_SAY_COUNT(e->n_shared) : "no",
+                e->n_shared > 1 ? "s carry" : " carries");
     if (e->n_worst > 0) {
         const fab_shared_link *l = &e->worst[0];
-        fab_append(out, FAB_VERDICT_TEXT, "; the busiest, %s, those of %s and %s", l->name, c->jobs[l->parts[0].job].id,
-                   c->jobs[l->parts[1].job].id);
-        fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others for %s" : " for %s",
-                   verdict_seconds(FAB_ROOM, l->busy_s));
+        verdict_say(out, "; the busiest, %s, those of %s and %s", l->name, c->jobs[l->parts[0].job].id,
+                    c->jobs[l->parts[1].job].id);
+        verdict_say(out, l->n_parts > 2 ? " and others for %s" : " for %s", VERDICT_SECONDS(l->busy_s));
     }
-    fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", c->jobs[0].id);
+    verdict_say(out, ". Job %s alone: ", c->jobs[0].id);
 }
 
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
     const fab_phase_result *p = verdict_worst_phase(r, engine);
     const fab_phase_result *most = most_collided(r, engine);
     if (p == NULL) { /* under the plan of this engine */
-        fab_append(out, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
+        verdict_say(out, "none: no flow crosses a link between switches");
         return;
     }
     p = p->engines[engine].max_collision_factor.max > VERDICT_FULL ? p : most;
     const fab_engine_result *e = &p->engines[engine];
     const bool is_most = most->engines[engine].max_collision_factor.mean <= e->max_collision_factor.mean + VERDICT_SAME;
     if (!(e->max_collision_factor.max > VERDICT_FULL)) {
-        fab_append(out, FAB_VERDICT_TEXT, "none; the fullest link between switches is at %.2f of its rate",
-                   e->max_collision_factor.max);
+        verdict_say(out, "none; the fullest link between switches is at %.2f of its rate", e->max_collision_factor.max);
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "x%.2f %sin %s%s", e->max_collision_factor.mean, is_most ? "at worst, " : "",
-               p->name, is_most ? "" : " (it loses most time)");
+    verdict_say(out, "x%.2f %sin %s%s", e->max_collision_factor.mean, is_most ? "at worst, " : "", p->name,
+                is_most ? "" : " (it loses most time)");
     if (e->n_seeds > 1) {
-        fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds,
-                   e->max_collision_factor.min, e->max_collision_factor.max);
+        verdict_say(out, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds, e->max_collision_factor.min,
+                    e->max_collision_factor.max);
     } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
         const verdict_factors f = verdict_factors_of(r, p, e);
-        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x ", f.taper);
+        verdict_say(out, " = taper %.2f x ", f.taper);
         if (f.trunks > 1) {
-            fab_append(out, FAB_VERDICT_TEXT, "unequal trunks %.2f x ", f.trunks);
+            verdict_say(out, "unequal trunks %.2f x ", f.trunks);
         }
-        fab_append(out, FAB_VERDICT_TEXT, "hash %.2f", f.hash);
+        verdict_say(out, "hash %.2f", f.hash);
     }
     const double flows = fmin(e->collided_flows.mean, (double)p->fabric_flows); /* drawn patterns have others each */
     char few[16];                                                               /* of a flow: some seeds have none */
     FAB_FORMAT(few, "%.2g", flows);
-    fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
-               flows < 1 ? few : FAB_SAY_COUNT((uint64_t)(flows + 0.5)), FAB_SAY_COUNT(p->fabric_flows));
+    verdict_say(out, "; %s of %s flows cross an overfull link",
+                flows < 1 ? few : FAB_SAY_COUNT((uint64_t)(flows + 0.5)), FAB_SAY_COUNT(p->fabric_flows));
     if (fab_verdict_is_lossy(p, engine)) {
-        fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
+        verdict_say(out, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
     } else if (e->has_time) {
-        fab_append(out, FAB_VERDICT_TEXT, "; %s",
-                   verdict_is_of_hosts(p, e) ? "none of these binds, NICs take as long"
-                                             : "its time is the least all the same");
+        verdict_say(out, "; %s",
+                    verdict_is_of_hosts(p, e) ? "none of these binds, NICs take as long"
+                                              : "its time is the least all the same");
     }
     if (!is_most) {
-        fab_append(out, FAB_VERDICT_TEXT, "; x%.2f at worst, in %s", most->engines[engine].max_collision_factor.mean,
-                   most->name);
+        verdict_say(out, "; x%.2f at worst, in %s", most->engines[engine].max_collision_factor.mean, most->name);
     }
 }
 
@@ -524,16 +519,16 @@ static void verdict_put_collisions(const fab_result *r, fab_run_verdict *v) {
         collisions_of_jobs(r, v->engine, v->collisions);
     }
     if (network == 0) {
-        fab_append(v->collisions, FAB_VERDICT_TEXT, "none: the traffic stays inside the scale-up domains");
+        verdict_say(v->collisions, "none: the traffic stays inside the scale-up domains");
     } else if (fabric == 0) {
-        fab_append(v->collisions, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
+        verdict_say(v->collisions, "none: no flow crosses a link between switches");
     } else if (!several) {
         collisions_of_engine(r, v->engine, v->collisions);
     } else {
-        fab_append(v->collisions, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, room));
+        verdict_say(v->collisions, "%s: ", verdict_engine(r, v->engine, room));
         collisions_of_jobs(r, v->engine, v->collisions);
         collisions_of_engine(r, v->engine, v->collisions);
-        fab_append(v->collisions, FAB_VERDICT_TEXT, ". %s: ", verdict_engine(r, v->slowest, room));
+        verdict_say(v->collisions, ". %s: ", verdict_engine(r, v->slowest, room));
         collisions_of_jobs(r, v->slowest, v->collisions);
         collisions_of_engine(r, v->slowest, v->collisions);
     }
@@ -548,11 +543,11 @@ static bool has_flows(const fab_result *r) {
 
 void fab_verdict_finish(const fab_result *r, fab_run_verdict *v) {
     if (!has_flows(r)) {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "nothing: no traffic crosses any link (%.200s)", r->traffic);
-        fab_append(v->collisions, FAB_VERDICT_TEXT, "none: there is no traffic");
+        verdict_say(v->bound, "nothing: no traffic crosses any link (%.200s)", r->traffic);
+        verdict_say(v->collisions, "none: there is no traffic");
         verdict_put_cost(r, v);
-        fab_append(v->advice, FAB_VERDICT_TEXT, "nothing: there is no time that another network would save");
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "certain: nothing was drawn or modelled");
+        verdict_say(v->advice, "nothing: there is no time that another network would save");
+        verdict_say(v->certainty, "certain: nothing was drawn or modelled");
         return;
     }
     verdict_put_bound(r, v);

@@ -24,11 +24,11 @@ static void changes_of_serving(const fab_failed_engine *e, size_t n, char *out) 
     for (size_t i = 1; i < n; i++) {
         most = e->policies[i].serving.n_left > most->n_left ? &e->policies[i].serving : most;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%" PRIu64 " of %" PRIu64 " replicas are left", most->n_left, most->n);
+    verdict_say(out, "%" PRIu64 " of %" PRIu64 " replicas are left", most->n_left, most->n);
     if (most->most_requests_per_s == 0) {
-        fab_append(out, FAB_VERDICT_TEXT, ": none is left%s, the job stops", most->n_left > 0 ? " of a pool" : "");
+        verdict_say(out, ": none is left%s, the job stops", most->n_left > 0 ? " of a pool" : "");
     } else if (isfinite(most->most_requests_per_s)) {
-        fab_append(out, FAB_VERDICT_TEXT, ", %.4g requests/s at most", most->most_requests_per_s);
+        verdict_say(out, ", %.4g requests/s at most", most->most_requests_per_s);
     }
 }
 
@@ -36,32 +36,29 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
     const fab_failed_engine *e = &f->engines[engine];
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
     const fab_failed_policy *slowest = outermost_policy(e, f->n_policies, true);
-    fab_append(out, FAB_VERDICT_TEXT, ". With %s%s failed: ", f->n_failed > 0 ? f->failed[0] : "nothing",
-               f->n_failed > 1 ? " and others" : "");
+    verdict_say(out, ". With %s%s failed: ", f->n_failed > 0 ? f->failed[0] : "nothing",
+                f->n_failed > 1 ? " and others" : "");
     if (e->note[0] != '\0') {
-        fab_append(out, FAB_VERDICT_TEXT, "not known, %s", e->note);
+        verdict_say(out, "not known, %s", e->note);
     } else if (f->n_lost > 0 && f->n_policies > 0 && e->policies[0].serving.n > 0) {
         changes_of_serving(e, f->n_policies, out);
     } else if (best == NULL && f->n_lost > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "no policy places the ranks of %zu lost server%s", f->n_lost,
-                   f->n_lost == 1 ? "" : "s");
+        verdict_say(out, "no policy places the ranks of %zu lost server%s", f->n_lost, f->n_lost == 1 ? "" : "s");
     } else if (best == NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "its time is not known");
+        verdict_say(out, "its time is not known");
     } else {
         double before_s = e->healthy.time_s;
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s", verdict_seconds(FAB_ROOM, best->state.time_s),
-                   f->iterates ? "" : " for all phases");
+        verdict_say(out, "%s%s", VERDICT_SECONDS(best->state.time_s), f->iterates ? "" : " for all phases");
         if (before_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", x%.3f", best->state.time_s / before_s);
+            verdict_say(out, ", x%.3f", best->state.time_s / before_s);
         }
         if (before_s > 0 && slowest->state.time_s > best->state.time_s * (1 + VERDICT_MARGIN)) {
-            fab_append(out, FAB_VERDICT_TEXT, " under %s, x%.3f under %s", best->policy,
-                       slowest->state.time_s / before_s, slowest->policy);
+            verdict_say(out, " under %s, x%.3f under %s", best->policy, slowest->state.time_s / before_s,
+                        slowest->policy);
         }
         if (f->n_seeds > 1) {
             const bool is_told = fabs(best->state.time_s - before_s) > best->added_ci95_s;
-            fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds%s)", f->n_seeds,
-                       is_told ? "" : ", not told apart");
+            verdict_say(out, " (mean of %" PRIu64 " seeds%s)", f->n_seeds, is_told ? "" : ", not told apart");
         }
     }
 }
@@ -73,14 +70,14 @@ void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *ou
     }
     if (r->degradation != NULL && engine < r->degradation->n_iterations) {
         const fab_degraded_iteration *it = &r->degradation->iterations[engine];
-        fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(FAB_ROOM, it->after_s),
-                   it->before_s > 0 ? it->after_s / it->before_s : 1);
+        verdict_say(out, ". With the slower parts: %s, x%.3f", VERDICT_SECONDS(it->after_s),
+                    it->before_s > 0 ? it->after_s / it->before_s : 1);
     } else if (r->degradation != NULL && engine < r->degradation->n_engines) {
         const fab_degradation *d = r->degradation;
         const size_t worst = d->worst[engine];
         const fab_degraded_phase *p = &d->phases[worst * d->n_engines + engine];
         if (p->has_time) {
-            fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: x%.3f in %s", p->factor, d->names[worst]);
+            verdict_say(out, ". With the slower parts: x%.3f in %s", p->factor, d->names[worst]);
         }
     }
 }
@@ -106,12 +103,11 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
 static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v, const fab_alternative *t, char *out) {
     const fab_serving *now = v->engine < r->n_serving ? &r->serving[v->engine] : NULL;
     const double gain_s = v->compared_s - t->time_s;
-    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine, verdict_seconds(FAB_ROOM, gain_s),
-               100 * gain_s / v->compared_s);
+    verdict_say(out, "--engine %s saves %s, %.1f %%", t->engine, VERDICT_SECONDS(gain_s), 100 * gain_s / v->compared_s);
     if (now != NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, " of a batch (first token %s instead of %s, per token %s instead of %s)",
-                   verdict_seconds(FAB_ROOM, t->first_token_s), verdict_seconds(FAB_ROOM, now->first_token_s),
-                   verdict_seconds(FAB_ROOM, t->token_s), verdict_seconds(FAB_ROOM, now->token_s));
+        verdict_say(out, " of a batch (first token %s instead of %s, per token %s instead of %s)",
+                    VERDICT_SECONDS(t->first_token_s), VERDICT_SECONDS(now->first_token_s), VERDICT_SECONDS(t->token_s),
+                    VERDICT_SECONDS(now->token_s));
     }
 }
 
@@ -120,7 +116,7 @@ static bool add_engines(const fab_run_verdict *v, bool of_luck, const char *befo
     const char *comma = before;
     FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
         if (a->is_possible && (a->is_checked && !a->is_confirmed) == of_luck) {
-            fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, a->engine);
+            verdict_say(out, "%s%s", comma, a->engine);
             comma = ", ";
         }
     }
@@ -160,29 +156,29 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
                              const fab_phase_result *phase, bool wins, bool leaves, char *out) {
     const char *between = wins ? "; " : "";
     if (!wins && v->n_alternatives > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : keep_routing(r, v));
+        verdict_say(out, "%s", out[0] != '\0' ? "beside it " : keep_routing(r, v));
         between = add_engines(v, false, "less than 0.1 % is saved by ", out) ? "; " : between;
     }
     if (has_luck(v)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", between);
+        verdict_say(out, "%s", between);
         (void)add_engines(v, true, "the gain of ", out);
-        fab_append(out, FAB_VERDICT_TEXT, " is luck of %s: nothing clear over %" PRIu64 " seeds",
-                   r->n_seeds > 1 ? "these draws" : "this draw", fab_verdict_seeds(r->n_seeds));
+        verdict_say(out, " is luck of %s: nothing clear over %" PRIu64 " seeds",
+                    r->n_seeds > 1 ? "these draws" : "this draw", fab_verdict_seeds(r->n_seeds));
         between = "; ";
     }
     if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s%s", between,
-                   verdict_seconds(FAB_ROOM, v->compared_s - v->least_s), is_of_plan(r, v) ? " under this plan" : "");
+        verdict_say(out, "%sno routing saves more than %s%s", between, VERDICT_SECONDS(v->compared_s - v->least_s),
+                    is_of_plan(r, v) ? " under this plan" : "");
         between = "; ";
     }
     if (v->n_untried > 0) {
         FAB_ANY(sprays, e, phase->n_engines, strncmp(phase->engines[e].label, "spray", 5) == 0);
-        fab_append(out, FAB_VERDICT_TEXT, "; none was tried for %s flows: try %s%s%s, or route --advise",
-                   FAB_SAY_COUNT(v->n_untried), sprays ? "another --engine" : "--engine spray where switches can",
-                   sprays || !takes_pairs(r) ? "" : ", or --engine ecmp,qp=16",
-                   is_of_plan(r, v) ? ", with a plan of its own" : "");
+        verdict_say(out, "; none was tried for %s flows: try %s%s%s, or route --advise", FAB_SAY_COUNT(v->n_untried),
+                    sprays ? "another --engine" : "--engine spray where switches can",
+                    sprays || !takes_pairs(r) ? "" : ", or --engine ecmp,qp=16",
+                    is_of_plan(r, v) ? ", with a plan of its own" : "");
     } else if (leaves) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
+        verdict_say(out, "%sroute --advise tries more", between);
     }
 }
 
@@ -199,29 +195,28 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         advice_add_alternative(r, v, set, out);
     }
     if (builds) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", sets ? "; where switches can, " : "where switches can, ");
+        verdict_say(out, "%s", sets ? "; where switches can, " : "where switches can, ");
         advice_add_alternative(r, v, built, out);
     }
     if (worst == NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "nothing between switches: no routing and no uplink changes these times");
+        verdict_say(out, "nothing between switches: no routing and no uplink changes these times");
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
-                   out[0] != '\0' ? "" : keep_routing(r, v));
+        verdict_say(out, "%severy phase takes the least that any routing needs",
+                    out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sno other routing saves more than %s%s",
-                   out[0] != '\0' ? "" : keep_routing(r, v), verdict_seconds(FAB_ROOM, most_s),
-                   is_of_plan(r, v) ? " under this plan" : "");
+        verdict_say(out, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : keep_routing(r, v),
+                    VERDICT_SECONDS(most_s), is_of_plan(r, v) ? " under this plan" : "");
         verdict_add_draw(r, v, out);
     } else if (v->compared_s > 0) {
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         const fab_engine_result *e = &worst->engines[v->engine];
-        fab_append(out, FAB_VERDICT_TEXT, "%s at most x%.2f in %s",
-                   takes_pairs(r) ? "more queue pairs or spraying win" : "spraying wins",
-                   fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
+        verdict_say(out, "%s at most x%.2f in %s",
+                    takes_pairs(r) ? "more queue pairs or spraying win" : "spraying wins",
+                    fmax(e->has_time ? e->lower_bound_ratio.mean : e->max_hash_factor.mean, 1), worst->name);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "%snothing collides", out[0] != '\0' ? "" : keep_routing(r, v));
+        verdict_say(out, "%snothing collides", out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
     }
 }
@@ -255,7 +250,7 @@ static void add_needs(fab_advice_kind kind, const char *change, char *out) {
     };
     const bool is_tables = kind == FAB_ADVICE_PINNING && strstr(change, "dmodk") != NULL;
     const char *needs = is_tables ? " (forwarding tables by destination, as subnet managers write)" : NEEDS[kind];
-    fab_append(out, FAB_VERDICT_TEXT, "%s", needs != NULL ? needs : "");
+    verdict_say(out, "%s", needs != NULL ? needs : "");
 }
 
 /* Queue pairs and hashes are what run tries and what is set most easily: what they reach, where the best is none. */
@@ -268,8 +263,8 @@ static void add_easiest(const fab_advice *a, char *out) {
             return;
         }
         if (is_easy && row->gain.verdict == FAB_ADVICE_FASTER && !row->needs_switch_support) {
-            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %%",
-                       name_change(row->change), 100 * row->gain.ratio);
+            verdict_say(out, "; by queue pairs or hashes alone, %s saves %.1f %%", name_change(row->change),
+                        100 * row->gain.ratio);
             add_needs(row->kind, row->change, out);
             return;
         }
@@ -287,16 +282,16 @@ static void add_ties(const fab_advice *a, char *out) {
             fabs(row->figures.time_s - b->figures.time_s) <= VERDICT_SAME * b->figures.time_s) {
             n[row->needs_switch_support]++;
             if (!row->needs_switch_support && n[0] <= MOST_TIES) {
-                fab_append(out, FAB_VERDICT_TEXT, "%s%s", n[0] > 1 ? ", " : "; as much by ", name_change(row->change));
+                verdict_say(out, "%s%s", n[0] > 1 ? ", " : "; as much by ", name_change(row->change));
             }
         }
     }
     if (n[0] > MOST_TIES) {
-        fab_append(out, FAB_VERDICT_TEXT, " and %zu more", n[0] - MOST_TIES);
+        verdict_say(out, " and %zu more", n[0] - MOST_TIES);
     }
     if (n[1] > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s%zu that need%s switch support", n[0] > 0 ? ", and " : "; as much by ",
-                   n[1], n[1] == 1 ? "s" : "");
+        verdict_say(out, "%s%zu that need%s switch support", n[0] > 0 ? ", and " : "; as much by ", n[1],
+                    n[1] == 1 ? "s" : "");
     }
 }
 
@@ -308,21 +303,20 @@ static void add_rank(const fab_advice *a, bool is_beaten, char *out) {
         const fab_advice_row *row = &a->rows[i];
         if (row->kind == FAB_ADVICE_QUEUE_PAIRS && row->gain.verdict == FAB_ADVICE_FASTER &&
             row->figures.time_s < b->figures.time_s * (1 - VERDICT_SAME)) {
-            fab_append(out, FAB_VERDICT_TEXT, ", and these seeds do not tell %s, %.1f %%, from it", row->change,
-                       100 * row->gain.ratio);
+            verdict_say(out, ", and these seeds do not tell %s, %.1f %%, from it", row->change, 100 * row->gain.ratio);
             return;
         }
     }
-    fab_append(out, FAB_VERDICT_TEXT, ", the most of %" PRIu64 " configurations%s", a->n_evaluated,
-               is_beaten ? " without other switches" : "");
+    verdict_say(out, ", the most of %" PRIu64 " configurations%s", a->n_evaluated,
+                is_beaten ? " without other switches" : "");
 }
 
 /* Ranks in order alone, where more is changed beside them. */
 static void add_order(const fab_advice *a, const char *of, char *out) {
     FAB_FIRST(i, a->n_rows, strcmp(a->rows[i].change, "--job placement=order") == 0);
     if (i < a->n_rows && a->best.n_changes > 1 && a->best.kinds[0] == FAB_ADVICE_PLACEMENT) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s costs nothing and saves %.1f %% of %s; ", a->rows[i].change,
-                   100 * a->rows[i].gain.ratio, of);
+        verdict_say(out, "%s costs nothing and saves %.1f %% of %s; ", a->rows[i].change, 100 * a->rows[i].gain.ratio,
+                    of);
     }
 }
 
@@ -335,27 +329,25 @@ static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
                                                            : "the time of all packets";
     bool is_checked = b->check.ci95_s > 0 || b->gain.ci95_s > 0;
     if (!a->is_in_network) {
-        fab_append(out, FAB_VERDICT_TEXT, "nothing: no traffic leaves the scale-up domains");
+        verdict_say(out, "nothing: no traffic leaves the scale-up domains");
         return;
     }
     if (b->n_changes == 0) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "keep what is there: of %" PRIu64 " configurations none is clearly faster "
-                   "without other switches",
-                   a->n_evaluated);
+        verdict_say(out,
+                    "keep what is there: of %" PRIu64 " configurations none is clearly faster without other switches",
+                    a->n_evaluated);
     } else if (is_checked && b->check.verdict != FAB_ADVICE_FASTER) {
-        fab_append(out, FAB_VERDICT_TEXT, "nothing that is confirmed: other seeds do not have the gain of %s",
-                   name_change(b->change));
+        verdict_say(out, "nothing that is confirmed: other seeds do not have the gain of %s", name_change(b->change));
     } else {
         add_order(a, of, out);
-        fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
+        verdict_say(out, "%s", name_change(b->change));
         if (b->iteration_s > 0 && b->base_iteration_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, " takes an iteration of %s instead of %s%s, %.1f %% %s, and",
-                       verdict_seconds(FAB_ROOM, b->iteration_s), verdict_seconds(FAB_ROOM, b->base_iteration_s),
-                       is_planned ? " under this plan" : "", 100 * fabs(1 - b->iteration_s / b->base_iteration_s),
-                       b->iteration_s <= b->base_iteration_s ? "less" : "more");
+            verdict_say(out, " takes an iteration of %s instead of %s%s, %.1f %% %s, and",
+                        VERDICT_SECONDS(b->iteration_s), VERDICT_SECONDS(b->base_iteration_s),
+                        is_planned ? " under this plan" : "", 100 * fabs(1 - b->iteration_s / b->base_iteration_s),
+                        b->iteration_s <= b->base_iteration_s ? "less" : "more");
         }
-        fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s", 100 * b->gain.ratio, of);
+        verdict_say(out, " saves %.1f %% of %s", 100 * b->gain.ratio, of);
         add_rank(a, built != NULL, out);
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
@@ -364,8 +356,8 @@ static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
         add_easiest(a, out);
     }
     if (built != NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %%%s%s", name_change(built->change),
-                   100 * built->gain.ratio, b->n_changes > 0 ? "" : " of ", b->n_changes > 0 ? "" : of);
+        verdict_say(out, "; where switches can, %s saves %.1f %%%s%s", name_change(built->change),
+                    100 * built->gain.ratio, b->n_changes > 0 ? "" : " of ", b->n_changes > 0 ? "" : of);
     }
 }
 
@@ -389,13 +381,13 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     }
     const double least_s = best->state.time_s;
     if (usual->state.time_s - least_s > FAB_VERDICT_LITTLE * usual->state.time_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "policy %s saves %s over %s; ", best->policy,
-                   verdict_seconds(FAB_ROOM, usual->state.time_s - least_s), usual->policy);
+        verdict_say(out, "policy %s saves %s over %s; ", best->policy, VERDICT_SECONDS(usual->state.time_s - least_s),
+                    usual->policy);
     } else if (worst->state.time_s - least_s > FAB_VERDICT_LITTLE * worst->state.time_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "keep policy %s: %s takes %s longer; ", usual->policy, worst->policy,
-                   verdict_seconds(FAB_ROOM, worst->state.time_s - least_s));
+        verdict_say(out, "keep policy %s: %s takes %s longer; ", usual->policy, worst->policy,
+                    VERDICT_SECONDS(worst->state.time_s - least_s));
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "policy %s or any other that was tried; ", best->policy);
+        verdict_say(out, "policy %s or any other that was tried; ", best->policy);
     }
 }
 
@@ -403,15 +395,15 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
 static void add_remedy(const fab_result *r, const fab_job_remedy *m, bool has_basis, char *out) {
     const fab_contention *c = r->contention;
     const char *basis = m->by_chance ? " where phases meet by chance" : " while the longest fall together";
-    fab_append(out, FAB_VERDICT_TEXT, "%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
-               m->needs_switch_support ? "where switches can, " : "", m->is_engine ? "--engine " : "servers ", m->what,
-               100 * m->saved_ratio, has_basis ? "" : basis, m->n_faster, c->n_jobs);
+    verdict_say(out, "%s%s%s saves %.2g %% of the jobs' GPU time%s, %" PRIu32 " of %zu are faster",
+                m->needs_switch_support ? "where switches can, " : "", m->is_engine ? "--engine " : "servers ", m->what,
+                100 * m->saved_ratio, has_basis ? "" : basis, m->n_faster, c->n_jobs);
     if (m->n_slower > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
+        verdict_say(out, ", %" PRIu32 " slower", m->n_slower);
     }
     if (!m->is_engine) {
-        fab_append(out, FAB_VERDICT_TEXT, ", without any setting, but jobs that run must move (%s)",
-                   r->job.placement == FAB_PLACEMENT_RANDOM ? "placement=order" : "n-servers in place of servers");
+        verdict_say(out, ", without any setting, but jobs that run must move (%s)",
+                    r->job.placement == FAB_PLACEMENT_RANDOM ? "placement=order" : "n-servers in place of servers");
     }
 }
 
@@ -436,39 +428,37 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
     }
     FAB_EACH(const fab_job_remedy, m, c->remedies, c->n_remedies) {
         if (m->saved_ratio > anywhere + FAB_VERDICT_LITTLE) {
-            fab_append(out, FAB_VERDICT_TEXT, "%s", last != NULL ? "; " : "");
+            verdict_say(out, "%s", last != NULL ? "; " : "");
             add_remedy(r, m, last != NULL && last->by_chance == m->by_chance, out);
             last = m;
             most = m->saved_ratio;
             anywhere = m->needs_switch_support ? anywhere : most;
         } else if (last != NULL && m != last && m->saved_ratio > most - FAB_VERDICT_LITTLE) {
-            fab_append(out, FAB_VERDICT_TEXT, ", as much by %s%s%s", m->is_engine ? "--engine " : "servers ", m->what,
-                       m->needs_switch_support ? " where switches can" : "");
+            verdict_say(out, ", as much by %s%s%s", m->is_engine ? "--engine " : "servers ", m->what,
+                        m->needs_switch_support ? " where switches can" : "");
         }
     }
     FAB_ANY(is_planned, j, c->n_jobs, c->jobs[j].plan_keys[0] != '\0');
     if (most > 0 && is_planned) {
-        fab_append(out, FAB_VERDICT_TEXT, "; all under these plans");
+        verdict_say(out, "; all under these plans");
     }
     if (most > 0 && is_one_draw) {
-        fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
+        verdict_say(out, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
     if (c->n_untried > 0) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move "
-                   "jobs that share links apart (servers), or add uplinks",
-                   FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
+        verdict_say(out,
+                    "changes were not tried: %s flows are too many; give --engine %sspray to compare them, move jobs "
+                    "that share links apart (servers), or add uplinks",
+                    FAB_SAY_COUNT(c->n_untried), takes_pairs(r) ? "ecmp,qp=16 or " : "");
     } else if (!(fab_contention_lost_ratio(&c->engines[c->remedied]) > FAB_VERDICT_LITTLE)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%snothing to move: the jobs hardly cost each other time",
-                   most > 0 ? "; " : "");
+        verdict_say(out, "%snothing to move: the jobs hardly cost each other time", most > 0 ? "; " : "");
         if (collides && c->n_remedies == 0) {
-            fab_append(out, FAB_VERDICT_TEXT,
-                       "; flows of each collide with its own: --engine %sspray where switches can",
-                       takes_pairs(r) ? "ecmp,qp=16, or " : "");
+            verdict_say(out, "; flows of each collide with its own: --engine %sspray where switches can",
+                        takes_pairs(r) ? "ecmp,qp=16, or " : "");
         }
     } else if (!(most > 0)) {
-        fab_append(out, FAB_VERDICT_TEXT, "%smove jobs that share links apart (servers), or add uplinks",
-                   c->has_tried ? "nothing that was tried helps all jobs together: " : "");
+        verdict_say(out, "%smove jobs that share links apart (servers), or add uplinks",
+                    c->has_tried ? "nothing that was tried helps all jobs together: " : "");
     }
 }
 
@@ -476,15 +466,15 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
 static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
     char name[2][VERDICT_NAME];
     const size_t e = verdict_thrifty(r, v);
-    fab_append(out, FAB_VERDICT_TEXT, "take %s", verdict_engine(r, e, name[0]));
+    verdict_say(out, "take %s", verdict_engine(r, e, name[0]));
     if (e == v->engine) {
         verdict_add_equals(r, e, out);
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; ");
+    verdict_say(out, "; ");
     if (e != v->engine) {
-        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs save %.2g %% at most%s (%s); beside that one: ",
-                   100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_of_draw(r),
-                   verdict_engine(r, v->engine, name[1]));
+        verdict_say(out, "more queue pairs save %.2g %% at most%s (%s); beside that one: ",
+                    100 * (1 - verdict_time(r, v->engine) / verdict_time(r, e)), verdict_of_draw(r),
+                    verdict_engine(r, v->engine, name[1]));
     }
 }
 
@@ -492,10 +482,10 @@ static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, cha
 static void advice_of_order(const fab_result *r, const fab_run_verdict *v, char *out) {
     char name[VERDICT_NAME];
     const bool has_engines = v->slowest != v->engine;
-    fab_append(out, FAB_VERDICT_TEXT, "--job placement=order costs nothing and takes %s, %.0f %% less",
-               verdict_seconds(FAB_ROOM, v->in_order_s), 100 * (1 - v->in_order_s / v->time_s));
-    fab_append(out, FAB_VERDICT_TEXT, "%s%s%s; as it is placed: ", has_engines ? ", under " : "",
-               has_engines ? verdict_engine(r, v->engine, name) : "", r->plans != NULL ? ", by its own plan" : "");
+    verdict_say(out, "--job placement=order costs nothing and takes %s, %.0f %% less", VERDICT_SECONDS(v->in_order_s),
+                100 * (1 - v->in_order_s / v->time_s));
+    verdict_say(out, "%s%s%s; as it is placed: ", has_engines ? ", under " : "",
+                has_engines ? verdict_engine(r, v->engine, name) : "", r->plans != NULL ? ", by its own plan" : "");
 }
 
 static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *out) {
@@ -503,9 +493,8 @@ static void advice_of_plan(const fab_result *r, const fab_run_verdict *v, char *
     if (v->better.draws > 1 && v->better.draws != r->n_seeds) {
         FAB_FORMAT(draws, " (mean of --seeds %" PRIu64 ")", v->better.draws);
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; a better plan takes %s%s, %.0f %% less: --job %s",
-               verdict_seconds(FAB_ROOM, v->better.time_s), draws, 100 * (1 - v->better.time_s / v->time_s),
-               v->better.keys);
+    verdict_say(out, "; a better plan takes %s%s, %.0f %% less: --job %s", VERDICT_SECONDS(v->better.time_s), draws,
+                100 * (1 - v->better.time_s / v->time_s), v->better.keys);
 }
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
@@ -520,14 +509,13 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
         verdict_add_batch(r, v, v->advice);
     }
     if (r->plans != NULL && r->plans->fewer.servers > 0) {
-        fab_append(v->advice, FAB_VERDICT_TEXT, "%s; ", r->plans->fewer.advice);
+        verdict_say(v->advice, "%s; ", r->plans->fewer.advice);
     }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         advice_of_engines(r, v, v->advice);
     } else if (verdict_of_draw(r)[0] != '\0' && !verdict_is_drawn(r, v->engine)) {
         char name[VERDICT_NAME];
-        fab_append(v->advice, FAB_VERDICT_TEXT, "take %s, whose time no seed changes; ",
-                   verdict_engine(r, v->engine, name));
+        verdict_say(v->advice, "take %s, whose time no seed changes; ", verdict_engine(r, v->engine, name));
     }
     if (r->contention != NULL) {
         const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
@@ -538,8 +526,7 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     } else {
         advice_of_routing(r, v, v->advice);
         if (r->plans != NULL && v->n_alternatives > 0) { /* a command with another engine searches again */
-            fab_append(v->advice, FAB_VERDICT_TEXT,
-                       "; all under this plan, and with another --engine a faster one may be found");
+            verdict_say(v->advice, "; all under this plan, and with another --engine a faster one may be found");
         }
     }
     if (r->contention == NULL && r->other_jobs == 0) { /* else it costs all of them together something */
@@ -547,14 +534,13 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     }
     if (r->plans != NULL && fab_plan_has_all_orders(r->plans) && r->other_jobs == 0 && !(v->better.time_s > 0) &&
         !r->job.order_given && r->job.pp > 1 && r->job.dp > 1) {
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
+        verdict_say(v->advice, "; fabriscope plan tries all orders of the ranks, this plan is the best of two");
     }
     if (v->better.time_s > 0) {
         advice_of_plan(r, v, v->advice);
     } else if (r->command == FAB_COMMAND_RUN && v->of_iteration &&
                r->fabrics[0].spec.transport.kind != FAB_TRANSPORT_FLUID) {
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "; a better plan was not looked for with packets (fabriscope plan, or run with --transport fluid)");
+        verdict_say(v->advice,
+                    "; a better plan was not looked for with packets (fabriscope plan, or run with --transport fluid)");
     }
 }

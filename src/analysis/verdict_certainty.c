@@ -5,10 +5,7 @@
 #include "verdict_lines.h"
 
 bool verdict_is_drawn(const fab_result *r, size_t engine) {
-    bool is_drawn = false;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        is_drawn = is_drawn || (r->phases[i].engines[engine].seeded && r->phases[i].fabric_flows > 0);
-    }
+    FAB_ANY(is_drawn, i, r->n_phases, r->phases[i].engines[engine].seeded && r->phases[i].fabric_flows > 0);
     for (size_t j = 0; r->contention != NULL && !is_drawn && j < r->contention->n_jobs; j++) {
         is_drawn = fab_contending(r->contention, engine, j)->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
     }
@@ -16,10 +13,7 @@ bool verdict_is_drawn(const fab_result *r, size_t engine) {
 }
 
 const char *verdict_of_draw(const fab_result *r) {
-    bool is_drawn = false;
-    for (size_t e = 0; e < r->phases[0].n_engines; e++) {
-        is_drawn = is_drawn || verdict_is_drawn(r, e);
-    }
+    FAB_ANY(is_drawn, e, r->phases[0].n_engines, verdict_is_drawn(r, e));
     return is_drawn && r->n_seeds == 1 ? " in this draw" : "";
 }
 
@@ -29,14 +23,12 @@ void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out) 
         return;
     }
     if (!v->of_iteration || draws == NULL || !(draws->mean > 0)) {
-        fab_append(out, FAB_VERDICT_TEXT, " in this draw (--seeds %d has others)", FAB_VERDICT_SEEDS);
+        verdict_say(out, " in this draw (--seeds %d has others)", FAB_VERDICT_SEEDS);
     } else if (draws->max > v->time_s * (1 + FAB_VERDICT_LITTLE)) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   " in this draw; over %" PRIu64 " seeds the mean is %s, the longest %s (--seeds %" PRIu64 ")",
-                   r->plans->draws, verdict_seconds(FAB_ROOM, draws->mean), verdict_seconds(FAB_ROOM, draws->max),
-                   r->plans->draws);
+        verdict_say(out, " in this draw; over %" PRIu64 " seeds the mean is %s, the longest %s (--seeds %" PRIu64 ")",
+                    r->plans->draws, VERDICT_SECONDS(draws->mean), VERDICT_SECONDS(draws->max), r->plans->draws);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, ", over %" PRIu64 " seeds too", r->plans->draws);
+        verdict_say(out, ", over %" PRIu64 " seeds too", r->plans->draws);
     }
 }
 
@@ -45,7 +37,7 @@ static void certainty_of_published(const fab_result *r, char *out) {
     const fab_published_row *furthest = NULL;
     if (p == NULL || p->n_rows == 0) {
         if (r->n_iterations > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "; no published run of this design and job");
+            verdict_say(out, "; no published run of this design and job");
         }
         return;
     }
@@ -56,10 +48,9 @@ static void certainty_of_published(const fab_result *r, char *out) {
             furthest = &p->rows[i];
         }
     }
-    fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
+    verdict_say(out, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
     if (furthest != NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
-                   fab_change_format(FAB_ROOM, fab_published_deviation(furthest), 1));
+        verdict_say(out, ", the furthest %s", fab_change_format(FAB_ROOM, fab_published_deviation(furthest), 1));
     }
 }
 
@@ -78,24 +69,24 @@ static bool is_rough(const fab_result *r, size_t engine) {
 static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engine, bool is_drawn, char *out) {
     const double part = fab_estimated_ratio(r, engine);
     if (part > 0) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "an estimate: so many flows are not followed one by one; in all but one draw in a thousand at most "
-                   "%.2g %% longer%s",
-                   100 * part, is_drawn ? "; the rest " : "");
+        verdict_say(out,
+                    "an estimate: so many flows are not followed one by one; in all but one draw in a thousand at most "
+                    "%.2g %% longer%s",
+                    100 * part, is_drawn ? "; the rest " : "");
     }
     if (!is_drawn && part > 0) {
         return;
     }
     if (!is_drawn) {
-        fab_append(out, FAB_VERDICT_TEXT, "every seed gives the same");
+        verdict_say(out, "every seed gives the same");
     } else if (r->n_seeds > 1) {
         const fab_iteration *it = v->of_iteration ? &r->iterations[engine] : NULL;
-        fab_append(out, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);
+        verdict_say(out, "%" PRIu64 " seeds", r->n_seeds);
         if (it != NULL && it->seeds.n_seeds > 0 && it->time_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", mean time +-%.2g %%", 100 * it->seeds.time_s.ci95 / it->time_s);
+            verdict_say(out, ", mean time +-%.2g %%", 100 * it->seeds.time_s.ci95 / it->time_s);
         }
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "one draw (--seeds 20 has the spread)");
+        verdict_say(out, "one draw (--seeds 20 has the spread)");
     }
 }
 
@@ -107,9 +98,9 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
         add_draws(r, v, v->engine, is_drawn, out);
         return;
     }
-    fab_append(out, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, name));
+    verdict_say(out, "%s: ", verdict_engine(r, v->engine, name));
     add_draws(r, v, v->engine, is_drawn, out);
-    fab_append(out, FAB_VERDICT_TEXT, "; %s: ", verdict_engine(r, v->slowest, name));
+    verdict_say(out, "; %s: ", verdict_engine(r, v->slowest, name));
     add_draws(r, v, v->slowest, is_worst_drawn, out);
 }
 
@@ -119,10 +110,10 @@ static void certainty_of_planes(const fab_result *r, size_t engine, char *out) {
     const uint64_t planes = r->n_fabrics > 0 ? r->fabrics[0].counts.planes : 1;
     const bool splits = strncmp(e->label, "spray", 5) == 0 || strncmp(e->label, "optimal", 7) == 0;
     if (planes > 1 && !splits && fmax((double)fab_label_pairs(e->label), 1) < (double)planes) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "; each flow is taken to have a queue pair on each of the %" PRIu64
-                   " planes: with one alone it has 1/%" PRIu64 " of its NIC's rate at most",
-                   planes, planes);
+        verdict_say(out,
+                    "; each flow is taken to have a queue pair on each of the %" PRIu64
+                    " planes: with one alone it has 1/%" PRIu64 " of its NIC's rate at most",
+                    planes, planes);
     }
 }
 
@@ -134,22 +125,20 @@ static void certainty_of_subnet(const fab_result *r, char *out) {
         return;
     }
     if (hashes) {
-        fab_append(out, FAB_VERDICT_TEXT, "; InfiniBand does not hash flows as ecmp does: without --engine it is %s",
-                   fab_default_engine(subnet));
+        verdict_say(out, "; InfiniBand does not hash flows as ecmp does: without --engine it is %s",
+                    fab_default_engine(subnet));
     } else if (r->engine != NULL && strcmp(r->engine->where, FAB_DEFAULT_ENGINE) == 0) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "; InfiniBand routes by destination: engine %s, %s; --engine file,path=LFTS has the subnet's tables",
-                   r->engine->text,
-                   subnet == FAB_SUBNET_TREE ? "near OpenSM's default in a tree" : "as OpenSM's where there is no tree");
+        verdict_say(
+            out, "; InfiniBand routes by destination: engine %s, %s; --engine file,path=LFTS has the subnet's tables",
+            r->engine->text,
+            subnet == FAB_SUBNET_TREE ? "near OpenSM's default in a tree" : "as OpenSM's where there is no tree");
     }
 }
 
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
-    bool is_bound = false; /* times are those of lossless queues at least */
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        is_bound = is_bound || r->phases[i].engines[v->engine].blocks_elsewhere;
-    }
+    /* times are those of lossless queues at least */
+    FAB_ANY(is_bound, i, r->n_phases, r->phases[i].engines[v->engine].blocks_elsewhere);
     certainty_of_draws(r, v, verdict_is_drawn(r, v->engine), v->certainty);
     certainty_of_planes(r, v->engine, v->certainty);
     certainty_of_subnet(r, v->certainty);
@@ -157,38 +146,37 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
         verdict_add_arrivals(&r->serving[v->engine], v->certainty);
     }
     if (transport != FAB_TRANSPORT_FLUID) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets %s",
-                   transport == FAB_TRANSPORT_SPRAY_ACK ? "over many paths, with a window by acknowledgements"
-                                                        : "in lossless queues, as they stop each other");
+        verdict_say(v->certainty, "; packets %s",
+                    transport == FAB_TRANSPORT_SPRAY_ACK ? "over many paths, with a window by acknowledgements"
+                                                         : "in lossless queues, as they stop each other");
         if (is_rough(r, v->engine)) {
-            fab_append(v->certainty, FAB_VERDICT_TEXT,
-                       ", in cells, for which the rates of DCQCN are rough (15 phases were 28 %% off on average)");
+            verdict_say(v->certainty,
+                        ", in cells, for which the rates of DCQCN are rough (15 phases were 28 %% off on average)");
         }
     } else if (is_bound) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT,
-                   "; lower bounds on lossless RoCE and InfiniBand, where flows collide (--transport pfc)");
+        verdict_say(v->certainty,
+                    "; lower bounds on lossless RoCE and InfiniBand, where flows collide (--transport pfc)");
     }
     certainty_of_published(r, v->certainty);
     if (r->ranks > 0 && r->job.placement == FAB_PLACEMENT_RANDOM) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; one random placement");
+        verdict_say(v->certainty, "; one random placement");
     }
     char gaps[FAB_ASSUMED_SIZE];
     if (r->n_fabrics > 0 && fab_imported_gaps(&r->fabrics[0].spec, gaps, sizeof gaps)) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; the file of the network does not say, so assumed: %s", gaps);
+        verdict_say(v->certainty, "; the file of the network does not say, so assumed: %s", gaps);
         if (r->fabrics[0].spec.gaps.cables) { /* which all collisions hang on */
-            fab_append(v->bound, FAB_VERDICT_TEXT, "; with %.*s as assumed, which the file does not say",
-                       (int)strcspn(gaps, ","), gaps);
+            verdict_say(v->bound, "; with %.*s as assumed, which the file does not say", (int)strcspn(gaps, ","), gaps);
         }
     }
     if (r->placed != NULL && r->placed->note[0] != '\0') {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; %s", r->placed->note);
+        verdict_say(v->certainty, "; %s", r->placed->note);
     }
     if (r->ranks > 0 && r->job.batch_unrounded > 0) {
         char reason[FAB_BATCH_REASON];
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; batch %s: %s", FAB_SAY_COUNT(r->job.batch),
-                   fab_job_batch_reason(r->job.batch, r->job.batch_unrounded, r->ranks, reason));
+        verdict_say(v->certainty, "; batch %s: %s", FAB_SAY_COUNT(r->job.batch),
+                    fab_job_batch_reason(r->job.batch, r->job.batch_unrounded, r->ranks, reason));
     }
     if (strncmp(r->traffic, "default job", 11) == 0) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");
+        verdict_say(v->certainty, "; the job is the default one");
     }
 }

@@ -40,23 +40,22 @@ size_t fab_contention_most_costly(const fab_contention *c, const fab_contention_
 static void bound_of_rival(const fab_contention *c, const fab_contention_engine *e, const fab_contended_phase *job,
                            char *out) {
     if (job->has_rival) {
-        fab_append(out, FAB_VERDICT_TEXT, "; without %s it takes %s, %s less", c->jobs[job->rival].id,
-                   verdict_seconds(FAB_ROOM, job->without_s),
-                   verdict_seconds(FAB_ROOM, fab_contended_now_s(job) - job->without_s));
+        verdict_say(out, "; without %s it takes %s, %s less", c->jobs[job->rival].id, VERDICT_SECONDS(job->without_s),
+                    VERDICT_SECONDS(fab_contended_now_s(job) - job->without_s));
         if (job->n_rivals_even > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
+            verdict_say(out, ", and as little without any of %" PRIu32 " more", job->n_rivals_even);
         }
         if (job->rival_link[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, "; both use %s", job->rival_link);
+            verdict_say(out, "; both use %s", job->rival_link);
         }
     } else if (job->n_tried > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "; no single job: without any one of %" PRIu32 " it takes as long%s",
-                   job->n_tried, e->n_seeds > 1 && !(job->expected_s > 0) ? ", as far as the seeds tell" : "");
+        verdict_say(out, "; no single job: without any one of %" PRIu32 " it takes as long%s", job->n_tried,
+                    e->n_seeds > 1 && !(job->expected_s > 0) ? ", as far as the seeds tell" : "");
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "; to whom was not tried: that takes a replay without each of the others");
+        verdict_say(out, "; to whom was not tried: that takes a replay without each of the others");
     }
     if (job->n_tried > 0 && job->n_tried + 1 < e->n_contending && !(job->expected_s > 0)) {
-        fab_append(out, FAB_VERDICT_TEXT, " (tried: the %" PRIu32 " that share its latest links)", job->n_tried);
+        verdict_say(out, " (tried: the %" PRIu32 " that share its latest links)", job->n_tried);
     }
 }
 
@@ -66,33 +65,32 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
     size_t n_slowed = 0;
     const size_t worst = fab_contention_most_slowed(c, e, &n_slowed);
     if (worst == c->n_jobs) {
-        fab_append(out, FAB_VERDICT_TEXT, "the %zu jobs do not slow each other down. ", c->n_jobs);
+        verdict_say(out, "the %zu jobs do not slow each other down. ", c->n_jobs);
     } else {
         const fab_contended_phase *job = &e->jobs[worst];
-        fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
+        verdict_say(out, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
         const double alone_s = fab_contended_s(job, false);
         const double now_s = fab_contended_now_s(job);
         const size_t costly = fab_contention_most_costly(c, e);
-        fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
-                   verdict_seconds(FAB_ROOM, now_s), verdict_seconds(FAB_ROOM, alone_s), now_s / alone_s);
+        verdict_say(out, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
+                    VERDICT_SECONDS(now_s), VERDICT_SECONDS(alone_s), now_s / alone_s);
         if (job->expected_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ", where phases%s meet by chance",
-                       e->n_iterating < e->n_contending ? " of jobs with iterations" : "");
+            verdict_say(out, ", where phases%s meet by chance",
+                        e->n_iterating < e->n_contending ? " of jobs with iterations" : "");
         } else if (job->has_iteration) {
-            fab_append(out, FAB_VERDICT_TEXT, " while the longest phases fall together%s",
-                       e->n_seeds > 1 ? "; by chance less, which one seed tells" : "");
+            verdict_say(out, " while the longest phases fall together%s",
+                        e->n_seeds > 1 ? "; by chance less, which one seed tells" : "");
         }
         bound_of_rival(c, e, job, out);
         if (job->expected_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "; while the longest fall together once %s, x%.3f",
-                       verdict_seconds(FAB_ROOM, fab_contended_s(job, true)), fab_contended_factor(job));
+            verdict_say(out, "; while the longest fall together once %s, x%.3f",
+                        VERDICT_SECONDS(fab_contended_s(job, true)), fab_contended_factor(job));
         }
-        fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
+        verdict_say(out, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
         if (e->has_expected && costly < c->n_jobs) {
-            fab_append(out, FAB_VERDICT_TEXT,
-                       "Job %s costs the others most: by chance the time of %.3g of their GPUs. ", c->jobs[costly].id,
-                       e->jobs[costly].costs_gpus);
+            verdict_say(out, "Job %s costs the others most: by chance the time of %.3g of their GPUs. ",
+                        c->jobs[costly].id, e->jobs[costly].costs_gpus);
         }
     }
-    fab_append(out, FAB_VERDICT_TEXT, "Job %s alone: ", c->jobs[0].id);
+    verdict_say(out, "Job %s alone: ", c->jobs[0].id);
 }

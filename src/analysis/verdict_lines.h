@@ -13,9 +13,10 @@
             */
 #define VERDICT_NAME (FAB_ENGINE_SHORT_SIZE + 24)
 
-static inline const char *verdict_seconds(char room[32], double seconds) {
-    return fab_quantity_format(room, seconds, FAB_UNIT_TIME);
-}
+/** Appends to a line. */
+#define verdict_say(line, ...) fab_append((line), FAB_VERDICT_TEXT, __VA_ARGS__)
+
+#define VERDICT_SECONDS(seconds) FAB_SAY((seconds), FAB_UNIT_TIME)
 
 /** "[2] spray"; of several of a name with the options that differ: "[1] ecmp,qp=4" */
 const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]);

@@ -60,7 +60,7 @@ void verdict_add_equals(const fab_result *r, size_t engine, char *out) {
     char room[VERDICT_NAME];
     for (size_t e = 0; e < r->phases[0].n_engines; e++) {
         if (e != engine && is_equal(r, e, engine)) {
-            fab_append(out, FAB_VERDICT_TEXT, " or %s", verdict_engine(r, e, room));
+            verdict_say(out, " or %s", verdict_engine(r, e, room));
         }
     }
 }

@@ -81,21 +81,19 @@ static void add_unequal(const fab_result *r, const fab_phase_result *p, const fa
     const bool splits_evenly = strncmp(e->label, "spray,weights=equal", 19) == 0;
     if (splits_evenly && r->fabrics[0].trunks_differ && p->max_taper_factor > VERDICT_FULL &&
         p->max_taper_factor > p->max_cut_factor * (1 + VERDICT_MARGIN)) {
-        fab_append(out, FAB_VERDICT_TEXT,
-                   "; trunks are unequal, to which --engine spray,weights=capacity shares in "
-                   "proportion%s",
-                   strcmp(r->fabrics[0].family, "installed") == 0 ? " (missing cables: fabriscope audit)" : "");
+        verdict_say(out, "; trunks are unequal, to which --engine spray,weights=capacity shares in proportion%s",
+                    strcmp(r->fabrics[0].family, "installed") == 0 ? " (missing cables: fabriscope audit)" : "");
     }
 }
 
 /* Of a phase that NICs hold as long as any routing must, which yet takes longer under this one. */
 static void add_held(const fab_phase_result *p, const fab_engine_result *e, const char *setting, char *out) {
     if (e->has_time && e->lower_bound_ratio.mean > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "; NICs alone take %s in %s: more uplinks save %.2g %% of it at most",
-                   verdict_seconds(FAB_ROOM, e->transfer_s.mean / e->lower_bound_ratio.mean), p->name,
-                   100 * (1 - 1 / e->lower_bound_ratio.mean));
+        verdict_say(out, "; NICs alone take %s in %s: more uplinks save %.2g %% of it at most",
+                    VERDICT_SECONDS(e->transfer_s.mean / e->lower_bound_ratio.mean), p->name,
+                    100 * (1 - 1 / e->lower_bound_ratio.mean));
         if (setting[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, " (%s)", setting);
+            verdict_say(out, " (%s)", setting);
         }
     }
 }
@@ -116,36 +114,34 @@ void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out)
     const fab_phase_result *p = verdict_most_tapered(r, v->engine);
     char lifted[128] = "";
     const char *setting = lifts_taper(&r->fabrics[0], lifted);
-    char room[32];
     if (p == NULL) {
         return;
     }
     const fab_engine_result *e = &p->engines[v->engine];
     add_unequal(r, p, e, out);
     if (p->max_taper_factor > VERDICT_FULL && verdict_is_of_hosts(p, e)) {
-        fab_append(out, FAB_VERDICT_TEXT, "; more uplinks win nothing: NICs take as long, in %s", p->name);
+        verdict_say(out, "; more uplinks win nothing: NICs take as long, in %s", p->name);
     } else if (p->max_taper_factor > VERDICT_FULL && is_held_by_hosts(p, e)) {
         add_held(p, e, setting, out);
     } else if (p->max_cut_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; %smore uplinks win the taper, load x%.2f in %s",
-                   is_same_anywhere(r, p) ? "only " : "", p->max_cut_factor, p->name);
+        verdict_say(out, "; %smore uplinks win the taper, load x%.2f in %s", is_same_anywhere(r, p) ? "only " : "",
+                    p->max_cut_factor, p->name);
         if (v->uplinks_s > 0 && v->compared_s > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, ": %s%s at least, %.2g %% less at most",
-                       r->plans != NULL ? "under this plan " : "", verdict_seconds(room, v->uplinks_s),
-                       100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
+            verdict_say(out, ": %s%s at least, %.2g %% less at most", r->plans != NULL ? "under this plan " : "",
+                        VERDICT_SECONDS(v->uplinks_s), 100 * fmax(1 - v->uplinks_s / v->compared_s, 0));
         }
         if (setting[0] != '\0') {
-            fab_append(out, FAB_VERDICT_TEXT, " (%s%s)", setting, r->plans != NULL ? ", by its own plan" : "");
+            verdict_say(out, " (%s%s)", setting, r->plans != NULL ? ", by its own plan" : "");
         }
         const char *places = is_same_anywhere(r, p) ? NULL : other_places(r, v, p);
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s", places != NULL ? ", as may " : "", places != NULL ? places : "");
+        verdict_say(out, "%s%s", places != NULL ? ", as may " : "", places != NULL ? places : "");
     } else if (p->max_taper_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
-                   p->max_taper_factor, p->name);
+        verdict_say(out, "; equal shares give x%.2f in %s, where other routes may do better", p->max_taper_factor,
+                    p->name);
     } else if (crosses_taper(r, v->engine)) {
         const bool is_told = r->plans != NULL && setting[0] != '\0';
-        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
-                   r->plans != NULL ? "this plan " : "", p->max_taper_factor,
-                   is_told ? "; without it another may be faster (" : "", is_told ? setting : "", is_told ? ")" : "");
+        verdict_say(out, "; sprayed, the taper costs %snothing (factor %.2f)%s%s%s",
+                    r->plans != NULL ? "this plan " : "", p->max_taper_factor,
+                    is_told ? "; without it another may be faster (" : "", is_told ? setting : "", is_told ? ")" : "");
     }
 }

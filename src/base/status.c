@@ -14,6 +14,10 @@ fab_status fab_fail(fab_error *err, fab_status code, const char *where, const ch
     return code;
 }
 
+fab_status fab_fail_as(fab_error *err, fab_status status, const fab_error *why) {
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why->where, "%s", why->text);
+}
+
 fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_t column, const char *fmt, ...) {
     char where[192];
     char text[sizeof err->text];

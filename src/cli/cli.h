@@ -52,7 +52,7 @@ typedef struct cli_search {
 
 /** What `route --advise` is asked for. */
 typedef struct cli_advise_options {
-    bool on, has_budget;
+    bool on;
     uint64_t budget;
 } cli_advise_options;
 
@@ -160,6 +160,10 @@ struct cli_command {
     fab_status (*run)(const cli_options *options, FILE *out, fab_error *err);
 };
 
+/** FAB_EUSAGE of a command line that is wrong; and a check that is refused so. */
+#define cli_misused(err, ...)              fab_fail((err), FAB_EUSAGE, NULL, __VA_ARGS__)
+#define CLI_REFUSE_IF(condition, err, ...) FAB_REFUSE_IF(condition, err, FAB_EUSAGE, NULL, __VA_ARGS__)
+
 extern const cli_command cli_command_run, cli_command_explore, cli_command_build, cli_command_cost, cli_command_traffic,
     cli_command_route, cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan,
     cli_command_diff, cli_command_busbw, cli_command_optimize, cli_command_validate, cli_command_list,
@@ -258,8 +262,7 @@ FAB_STATUS cli_print_completion(const char *shell, FILE *out, fab_error *err);
 /** Names of what can be listed, ended by NULL: for completion. */
 const char *cli_topic_name(size_t i);
 
-/* --- see.c ---------------------------------------------------------------------------------------------------------
- */
+/* --- see.c -------------------------------------------------------------------------------------------------------- */
 
 typedef struct fab_str fab_str;
 /** "fabriscope COMMAND DESIGN" with what the user typed that decides the outcome, without the engines and --seeds. */
@@ -357,12 +360,12 @@ void cli_session_release(cli_session *session);
 /** Renders the result to `out` in the requested format, and all formats into --out. */
 FAB_STATUS cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err);
 
+/* --- outputs.c ---------------------------------------------------------------------------------------------------- */
+
 /** Fails early where a file is there already that --force does not give up. `path` may be NULL. */
 FAB_STATUS cli_check_new_file(const cli_options *options, const char *path, fab_error *err);
 /** The same of a file in the folder of --out. */
 FAB_STATUS cli_check_out_file(const cli_options *options, const char *path, fab_error *err);
-
-/* --- outputs.c ---------------------------------------------------------------------------------------------------- */
 
 /** Whether files of --out may be replaced: --force, or a report.json of this program is in the folder. */
 bool cli_may_replace_out(const cli_options *options);
@@ -372,8 +375,6 @@ FAB_STATUS cli_write_reports(const cli_options *options, const fab_result *resul
 
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 FAB_STATUS cli_check_out(const cli_options *options, fab_error *err);
-
-/* --- outputs.c ---------------------------------------------------------------------------------------------------- */
 
 #define CLI_ROWS_NAME "scenarios.csv" /**< of `study show`, under --out */
 
@@ -486,6 +487,9 @@ typedef struct cli_failed {
 FAB_STATUS cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err);
 void cli_failed_release(cli_failed *failed);
 
+/** Says something on stderr, as a line of its own, unless --quiet. */
+void cli_tell(const cli_options *options, const char *fmt, ...) FAB_PRINTF(2, 3);
+
 /** Says on stderr what the format cannot hold of this result, unless --quiet. */
 void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result);
 
@@ -507,16 +511,16 @@ typedef struct cli_progress {
     double started_s, shown_s, every_s;
     double began; /* of what is done, where the part of the work that runs began */
     size_t total; /* of the last step; 0: none */
-    bool in_terminal;
+    bool is_shown, in_terminal;
     const char *unit; /* what is counted: "points"; may be NULL */
     const char *hint; /* what shortens the wait, behind every line; NULL: nothing */
 } cli_progress;
 
-bool cli_progress_wanted(const cli_options *options);
-void cli_progress_start(cli_progress *progress);
+/** Begins, unless --quiet; without it nothing is shown. */
+void cli_progress_start(cli_progress *progress, const cli_options *options);
 void cli_progress_step(void *context, double done, size_t total);
-/** Clears the line where one was wanted. */
-void cli_progress_end(bool wanted);
+/** Clears the line; returns the status of what was followed. */
+FAB_STATUS cli_progress_end(const cli_progress *progress, fab_status status);
 
 /** Seconds of a clock that never jumps. */
 double cli_now_s(void);

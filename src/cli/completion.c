@@ -148,7 +148,7 @@ static const values *completion_find(const values *table, size_t n, const char *
     FAB_FIRST(i, n, strcmp(table[i].name, name) == 0);
     return i < n ? &table[i] : &NOTHING;
 }
-#define FIND(table, name) completion_find(table, sizeof(table) / sizeof(table)[0], name)
+#define FIND(table, name) completion_find(table, FAB_N_OF(table), name)
 
 static const values *values_of(const cli_option *option) {
     const values *by_name = FIND(OPTIONS, option->name);
@@ -316,5 +316,5 @@ fab_status cli_print_completion(const char *shell, FILE *out, fab_error *err) {
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --completion: '%.40s' is not bash, zsh or fish", shell);
+    return cli_misused(err, "option --completion: '%.40s' is not bash, zsh or fish", shell);
 }

@@ -3,6 +3,8 @@
 
 #include "fab/floor_plan.h"
 
+#include <stdarg.h>
+
 /* The longest suffix that fits: ".yed.graphml" before ".graphml". */
 static const fab_report_format *format_of(const char *path) {
     const fab_report_format *found = NULL;
@@ -23,15 +25,14 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
         char known[256] = "";
         for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
             if (fab_report_formats[i]->suffix != NULL) {
-                size_t n = strlen(known);
-                (void)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", fab_report_formats[i]->suffix);
+                fab_append(known, sizeof known, "%s%s", known[0] != '\0' ? ", " : "", fab_report_formats[i]->suffix);
             }
         }
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends in none of %s", value, known);
+        return cli_misused(err, "option --export: '%.60s' ends in none of %s", value, known);
     }
     for (size_t i = 0; i < options->exports.n; i++) {
-        FAB_REFUSE_IF(strcmp(options->exports.items[i], value) == 0, err, FAB_EUSAGE, NULL,
-                      "option --export: '%.60s' is given twice", value);
+        CLI_REFUSE_IF(strcmp(options->exports.items[i], value) == 0, err, "option --export: '%.60s' is given twice",
+                      value);
     }
     options->exports.items[options->exports.n++] = value;
     return FAB_OK;
@@ -58,7 +59,7 @@ static fab_status apply_view(cli_options *options, const char *value, fab_error 
         }
         fab_choices_offer(&near, fab_view_names[view]);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --view: unknown view '%.40s'%s", value, fab_choices_hint(&near));
+    return cli_misused(err, "option --view: unknown view '%.40s'%s", value, fab_choices_hint(&near));
 }
 
 const cli_option cli_option_view = {
@@ -83,8 +84,7 @@ static fab_status apply_picture(cli_options *options, const char *value, fab_err
         options->picture_phase = value + 6;
         return FAB_OK;
     }
-    return fab_fail(err, FAB_EUSAGE, NULL,
-                    "option --picture: '%.40s' is none of load, cost, failures, audit, phase=NAME", value);
+    return cli_misused(err, "option --picture: '%.40s' is none of load, cost, failures, audit, phase=NAME", value);
 }
 
 const cli_option cli_option_picture = {
@@ -157,7 +157,7 @@ fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     }
     bool has_view = options->view != FAB_VIEW_AUTO;
     bool marks = options->failed_parts.n > 0 && options->command == &cli_command_build; /* others route around */
-    FAB_REFUSE_IF((has_view || marks) && !has_graph, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF((has_view || marks) && !has_graph, err,
                   "option --%s: neither --format nor --export asks for a graph (svg, graphml, yed, gexf, dot)",
                   has_view ? "view" : "fail");
     return FAB_OK;
@@ -181,13 +181,23 @@ bool cli_shows_loads(const cli_options *options) {
     return shown;
 }
 
+void cli_tell(const cli_options *options, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    if (!options->quiet) {
+        (void)fputs("fabriscope: ", stderr);
+        (void)vfprintf(stderr, fmt, args);
+        (void)fputc('\n', stderr);
+    }
+    va_end(args);
+}
+
 void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result) {
-    if (format->leaves_out_hosts && !options->quiet && result->graph != NULL && fab_has_software(result->graph)) {
-        (void)fprintf(
-            stderr,
-            "fabriscope: %s has the rates that hosts give to bytes, but not what their software adds to every "
-            "step and message\n",
-            format->name);
+    if (format->leaves_out_hosts && result->graph != NULL && fab_has_software(result->graph)) {
+        cli_tell(options,
+                 "%s has the rates that hosts give to bytes, but not what their software adds to every step and "
+                 "message",
+                 format->name);
     }
 }
 
@@ -200,9 +210,7 @@ static fab_status export_to(const cli_options *options, const char *path, const 
                                     .table = options->table};
     const fab_report_content what = {format, result, &style};
     FAB_PASS(fab_save_file(path, options->force, fab_report_save, &what, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: %s written to %s\n", format->name, path);
-    }
+    cli_tell(options, "%s written to %s", format->name, path);
     cli_tell_left_out(options, format, result);
     return FAB_OK;
 }

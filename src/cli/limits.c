@@ -28,11 +28,11 @@
 static fab_status apply_max_memory(cli_options *options, const char *value, fab_error *err) {
     double bytes = 0;
     fab_error inner = {0};
-    FAB_REFUSE_IF(options->max_memory_given, err, FAB_EUSAGE, NULL, "option --max-memory is given twice");
-    FAB_REFUSE_IF(fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
-                  "option --max-memory: %s", inner.text);
-    FAB_REFUSE_IF(!(bytes >= 1 && bytes < 0x1p63), err, FAB_EUSAGE, NULL,
-                  "option --max-memory: '%.40s' is outside 1B to 8388607TiB", value);
+    CLI_REFUSE_IF(options->max_memory_given, err, "option --max-memory is given twice");
+    CLI_REFUSE_IF(fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, &inner) != FAB_OK, err, "option --max-memory: %s",
+                  inner.text);
+    CLI_REFUSE_IF(!(bytes >= 1 && bytes < 0x1p63), err, "option --max-memory: '%.40s' is outside 1B to 8388607TiB",
+                  value);
     options->max_memory = (uint64_t)bytes;
     options->max_memory_given = true;
     return FAB_OK;
@@ -41,10 +41,10 @@ static fab_status apply_max_memory(cli_options *options, const char *value, fab_
 static fab_status apply_max_time(cli_options *options, const char *value, fab_error *err) {
     double seconds = 0;
     fab_error inner = {0};
-    FAB_REFUSE_IF(options->max_time_s > 0, err, FAB_EUSAGE, NULL, "option --max-time is given twice");
-    FAB_REFUSE_IF(fab_quantity_parse(value, FAB_UNIT_TIME, &seconds, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
-                  "option --max-time: %s", inner.text);
-    FAB_REFUSE_IF(!(seconds >= 1e-3 && seconds <= MOST_SECONDS), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->max_time_s > 0, err, "option --max-time is given twice");
+    CLI_REFUSE_IF(fab_quantity_parse(value, FAB_UNIT_TIME, &seconds, &inner) != FAB_OK, err, "option --max-time: %s",
+                  inner.text);
+    CLI_REFUSE_IF(!(seconds >= 1e-3 && seconds <= MOST_SECONDS), err,
                   "option --max-time: '%.40s' is outside 1ms to %gs", value, MOST_SECONDS);
     options->max_time_s = seconds;
     return FAB_OK;

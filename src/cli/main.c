@@ -24,7 +24,7 @@ const char *cli_subcommand_name(const cli_command *command, const cli_command *s
 }
 
 fab_status cli_find_subcommand(const cli_command *command, const char *name, const cli_command **out, fab_error *err) {
-    FAB_REFUSE_IF(name[0] == '-', err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(name[0] == '-', err,
                   "command %s: '%.60s' stands where the subcommand is due; options stand behind it", command->name,
                   name);
     fab_choices near = fab_choices_of(name);
@@ -36,8 +36,7 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
         }
         fab_choices_offer(&near, candidate);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command %s has no subcommand '%.60s'%s", command->name, name,
-                    fab_choices_hint(&near));
+    return cli_misused(err, "command %s has no subcommand '%.60s'%s", command->name, name, fab_choices_hint(&near));
 }
 
 static int exit_code(fab_status status) {
@@ -167,13 +166,12 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
 }
 
 fab_status cli_unknown_command(const char *name, fab_error *err) {
-    FAB_REFUSE_IF(name[0] == '-', err, FAB_EUSAGE, NULL,
-                  "'%.60s' stands where the command is due; options stand behind it", name);
+    CLI_REFUSE_IF(name[0] == '-', err, "'%.60s' stands where the command is due; options stand behind it", name);
     fab_choices near = fab_choices_of(name);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         fab_choices_offer(&near, (*c)->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "unknown command '%.60s'%s", name, fab_choices_hint(&near));
+    return cli_misused(err, "unknown command '%.60s'%s", name, fab_choices_hint(&near));
 }
 
 /* A stream that is closed would be reopened by the next file: put something in its place that fails or stays empty. */

@@ -10,10 +10,9 @@ static void options_push(cli_list *list, const char *text) {
 
 static fab_status options_read_quantity(const cli_option *option, const char *value, double *out, fab_error *err) {
     fab_error inner = {0};
-    FAB_REFUSE_IF(fab_quantity_parse(value, option->unit, out, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
-                  "option --%s: %s", option->name, inner.text);
-    return *out > 0 ? FAB_OK
-                    : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not above 0", option->name, value);
+    CLI_REFUSE_IF(fab_quantity_parse(value, option->unit, out, &inner) != FAB_OK, err, "option --%s: %s", option->name,
+                  inner.text);
+    return *out > 0 ? FAB_OK : cli_misused(err, "option --%s: '%.60s' is not above 0", option->name, value);
 }
 
 static fab_status options_choose(const cli_option *option, const char *value, unsigned *out, fab_error *err) {
@@ -29,7 +28,7 @@ static fab_status options_choose(const cli_option *option, const char *value, un
                                                     : " or ",
                    option->choices[i]);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.40s' is not %s", option->name, value, list);
+    return cli_misused(err, "option --%s: '%.40s' is not %s", option->name, value, list);
 }
 
 /* Takes the value of an option by its table row. */
@@ -39,8 +38,8 @@ static fab_status apply(const cli_option *option, const char *value, cli_options
     if (option->apply != NULL) {
         return option->apply(out, value, err);
     }
-    FAB_REFUSE_IF(option->names != NULL && value[0] == '\0', err, FAB_EUSAGE, NULL,
-                  "option --%s: the %s's name is empty", option->name, option->names);
+    CLI_REFUSE_IF(option->names != NULL && value[0] == '\0', err, "option --%s: the %s's name is empty", option->name,
+                  option->names);
     if (option->flag > 0) {
         *(bool *)(base + option->flag) = true;
     } else if (option->text > 0) {
@@ -53,29 +52,28 @@ static fab_status apply(const cli_option *option, const char *value, cli_options
         return options_choose(option, value, (unsigned *)(void *)(base + option->choice), err);
     } else if (fab_count_parse(value, option->min, option->max, (uint64_t *)(void *)(base + option->count), &inner) !=
                FAB_OK) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option->name, inner.text);
+        return cli_misused(err, "option --%s: %s", option->name, inner.text);
     }
     return FAB_OK;
 }
 
 static fab_status apply_set(cli_options *options, const char *value, fab_error *err) {
-    FAB_REFUSE_IF(strchr(value, '=') == NULL, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(strchr(value, '=') == NULL, err,
                   "option --set: '%.60s' is not path=value (see 'fabriscope list fields')", value);
     options_push(&options->overrides, value);
     return FAB_OK;
 }
 
 static fab_status apply_engine(cli_options *options, const char *value, fab_error *err) {
-    FAB_REFUSE_IF(options->engines.n == FAB_MAX_ENGINES, err, FAB_EUSAGE, NULL,
-                  "option --engine: given more than %d times", FAB_MAX_ENGINES);
+    CLI_REFUSE_IF(options->engines.n == FAB_MAX_ENGINES, err, "option --engine: given more than %d times",
+                  FAB_MAX_ENGINES);
     options_push(&options->engines, value);
     return FAB_OK;
 }
 
 /* --json and --format, in either order. */
 static fab_status set_format(cli_options *options, const char *name, fab_error *err) {
-    FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
-                  "option --json is short for --format json: give one of the two");
+    CLI_REFUSE_IF(options->format != NULL, err, "option --json is short for --format json: give one of the two");
     options->format = name;
     return FAB_OK;
 }
@@ -88,8 +86,7 @@ static fab_status apply_format(cli_options *options, const char *value, fab_erro
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         fab_choices_offer(&near, fab_report_formats[i]->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --format: unknown format '%.40s'%s", value,
-                    fab_choices_list(&near, "one of"));
+    return cli_misused(err, "option --format: unknown format '%.40s'%s", value, fab_choices_list(&near, "one of"));
 }
 
 static fab_status apply_json(cli_options *options, FAB_UNUSED const char *value, fab_error *err) {
@@ -241,13 +238,13 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
     }
     const char *name = word + strspn(word, "-");
     for (const cli_option *const *o = command->options; strlen(name) == 1 && *o != NULL; o++) {
-        FAB_REFUSE_IF((*o)->name[0] == name[0], err, FAB_EUSAGE, NULL,
-                      "command %s: unknown option '%s'; did you mean '--%s'?", command->name, word, (*o)->name);
+        CLI_REFUSE_IF((*o)->name[0] == name[0], err, "command %s: unknown option '%s'; did you mean '--%s'?",
+                      command->name, word, (*o)->name);
     }
     if (place_of_field(command, word, hint)[0] == '\0' && who_has(name, hint)[0] == '\0') {
         FAB_FORMAT(hint, "%s", fab_choices_hint(&near));
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command %s: unknown option '%s'%s", command->name, word, hint);
+    return cli_misused(err, "command %s: unknown option '%s'%s", command->name, word, hint);
 }
 
 /* Reads the option at argv[*at] and moves *at to its last word. */
@@ -263,17 +260,16 @@ static fab_status parse_option(int argc, char **argv, int *at, cli_options *out,
     FAB_RETURN_IF(option == NULL, unknown_option(out->command, argument, length, err));
     for (size_t i = 0; out->command->options[i] != NULL; i++) {
         if (out->command->options[i] == option && option->list == 0 && !option->is_repeatable) {
-            FAB_REFUSE_IF((out->given >> i & 1) != 0, err, FAB_EUSAGE, NULL, "option --%s is given twice",
-                          option->name);
+            CLI_REFUSE_IF((out->given >> i & 1) != 0, err, "option --%s is given twice", option->name);
             out->given |= UINT64_C(1) << i;
         }
     }
     const char *value = argument[length] == '=' ? argument + length + 1 : NULL;
     if (option->argument == NULL) {
-        FAB_REFUSE_IF(value != NULL, err, FAB_EUSAGE, NULL, "option --%s takes no value", option->name);
+        CLI_REFUSE_IF(value != NULL, err, "option --%s takes no value", option->name);
     } else if (value == NULL) {
-        FAB_REFUSE_IF(*at + 1 >= argc, err, FAB_EUSAGE, NULL, "option --%s needs a value: --%s %s", option->name,
-                      option->name, option->argument);
+        CLI_REFUSE_IF(*at + 1 >= argc, err, "option --%s needs a value: --%s %s", option->name, option->name,
+                      option->argument);
         value = argv[++*at];
     }
     return apply(option, value, out, err);
@@ -289,8 +285,7 @@ fab_status cli_needs(const cli_command *command, bool is_given, const char *what
             break;
         }
     }
-    return is_given ? FAB_OK
-                    : fab_fail(err, FAB_EUSAGE, NULL, "command %s needs %s, as in: %s", command->name, what, example);
+    return is_given ? FAB_OK : cli_misused(err, "command %s needs %s, as in: %s", command->name, what, example);
 }
 
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out, fab_error *err) {
@@ -321,12 +316,11 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     if (out->help) {
         return FAB_OK;
     }
-    FAB_REFUSE_IF(out->table != NULL && !cli_writes(out, "csv"), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(out->table != NULL && !cli_writes(out, "csv"), err,
                   "option --table: neither --format nor --export asks for csv");
     FAB_PASS(cli_needs(command, out->operands.n >= command->min_operands, command->operands, err));
-    FAB_REFUSE_IF(out->operands.n > command->max_operands, err, FAB_EUSAGE, NULL,
-                  "command %s: '%.60s' is one operand too many%s", command->name,
-                  out->operands.items[command->max_operands],
+    CLI_REFUSE_IF(out->operands.n > command->max_operands, err, "command %s: '%.60s' is one operand too many%s",
+                  command->name, out->operands.items[command->max_operands],
                   strchr(out->operands.items[command->max_operands], '=') != NULL
                       ? "; settings stand behind a comma, as in clos:gpus=64,radix=16"
                   : command->max_operands > 0                ? ""
@@ -342,11 +336,9 @@ static fab_status add_policy(const char *name, size_t length, fab_policy *out, s
     fab_policy policy = FAB_POLICY_NONE;
     fab_error inner = {0};
     FAB_FORMAT(text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), name);
-    FAB_REFUSE_IF(fab_policy_parse(text, &policy, &inner) != FAB_OK, err, FAB_EUSAGE, NULL, "option --policy: %s",
-                  inner.text);
+    CLI_REFUSE_IF(fab_policy_parse(text, &policy, &inner) != FAB_OK, err, "option --policy: %s", inner.text);
     for (size_t i = 0; i < *n; i++) {
-        FAB_REFUSE_IF(out[i] == policy, err, FAB_EUSAGE, NULL, "option --policy: '%s' is given twice",
-                      fab_policies[policy]);
+        CLI_REFUSE_IF(out[i] == policy, err, "option --policy: '%s' is given twice", fab_policies[policy]);
     }
     out[(*n)++] = policy; /* no more than there are, since none is there twice */
     return FAB_OK;
@@ -388,7 +380,7 @@ fab_status cli_set_job(fab_design *design, size_t job, const char *text, const c
         FAB_PASS(FAB_NEW(piece, n + 1, err));
         memcpy(piece, at, n);
         char *value = strchr(piece, '=');
-        FAB_REFUSE_IF(value == NULL || value == piece, err, FAB_EUSAGE, NULL,
+        CLI_REFUSE_IF(value == NULL || value == piece, err,
                       "option %s: '%.60s' is not key=value (such as model=llama3-70b,tp=8)", option, piece);
         *value++ = '\0';
         FAB_PASS(fab_design_set_job(design, job, piece, value, option, err));
@@ -414,7 +406,7 @@ static size_t job_named(const fab_design *design, const char *text, bool is_firs
 
 fab_status cli_check_placement(const char *traffic, const char *option, fab_error *err) {
     const bool is_file = traffic != NULL && strncmp(traffic, "file:", 5) == 0;
-    FAB_REFUSE_IF(is_file || (traffic != NULL && strncmp(traffic, "pattern:", 8) == 0), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(is_file || (traffic != NULL && strncmp(traffic, "pattern:", 8) == 0), err,
                   "option --%s: job.placement moves no traffic of %s; %s", option, is_file ? "a file" : "a pattern",
                   is_file ? "its rows name GPUs or servers: exchange rows and columns of the file"
                           : "write --traffic pattern:NAME,placement=...");

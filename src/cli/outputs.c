@@ -153,7 +153,7 @@ static bool session_reads(const cli_options *options, const char *path, const st
     return same;
 }
 
-static fab_status session_check_new(const cli_options *options, const char *path, bool force, fab_error *err) {
+static fab_status check_new(const cli_options *options, const char *path, bool force, fab_error *err) {
     struct stat about;
     if (path == NULL || stat(path, &about) != 0) {
         return FAB_OK;
@@ -165,11 +165,11 @@ static fab_status session_check_new(const cli_options *options, const char *path
 }
 
 fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
-    return session_check_new(options, path, options->force, err);
+    return check_new(options, path, options->force, err);
 }
 
 fab_status cli_check_out_file(const cli_options *options, const char *path, fab_error *err) {
-    return session_check_new(options, path, cli_may_replace_out(options), err);
+    return check_new(options, path, cli_may_replace_out(options), err);
 }
 
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {

@@ -48,14 +48,14 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         bool known = n == 0 && key == length && length > 0;
         for (size_t i = 0; n > 0 && i < FAB_N_OF(KEYS); i++) {
             bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
-            FAB_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, FAB_EUSAGE, NULL,
-                          "option --transport: %s has no %s; %s has", TRANSPORTS[kind], KEYS[i].name,
+            CLI_REFUSE_IF(is_it && (KEYS[i].of & 1U << kind) == 0, err, "option --transport: %s has no %s; %s has",
+                          TRANSPORTS[kind], KEYS[i].name,
                           TRANSPORTS[KEYS[i].of == SPRAYED  ? 3
                                      : KEYS[i].of == MARKED ? 2
                                                             : 1]);
             known = known || is_it;
         }
-        FAB_REFUSE_IF(!known, err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
+        CLI_REFUSE_IF(!known, err, "option --transport: '%.*s' is not %s", (int)length, at,
                       n == 0 ? "a name: fluid, pfc, dcqcn or spray-ack"
                              : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
@@ -189,21 +189,18 @@ void cli_session_release(cli_session *s) {
 static fab_status choose_open(cli_session *s, bool each, fab_error *err) {
     cli_progress progress = {.unit = s->design->n_jobs > 1 ? "jobs" : NULL};
     const bool plans = fab_plan_is_wanted(s->asked, s->traffic);
-    const bool shows = plans && cli_progress_wanted(s->options);
     const fab_plan_request request = {.design = s->asked,
                                       .fabric = s->graph,
                                       .seed = s->options->seed,
                                       .n_threads = (size_t)s->options->n_threads,
                                       .is_of_first = s->result.command != FAB_COMMAND_RUN, /* as the replay is */
-                                      .progress = shows ? cli_progress_step : NULL,
+                                      .progress = plans ? cli_progress_step : NULL,
                                       .progress_context = &progress};
     FAB_OWNS(fab_choice_list_release) fab_choice_list choices = {.n = 0};
     const size_t most = each && !s->options->advise.on ? s->asked->n_engines : 1;
     FAB_PASS(FAB_NEW(s->parts, most, err));
-    cli_progress_start(&progress);
-    const fab_status status = fab_choose_each(&request, s->traffic, most, &choices, err);
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    cli_progress_start(&progress, s->options);
+    FAB_PASS(cli_progress_end(&progress, fab_choose_each(&request, s->traffic, most, &choices, err)));
     for (; s->n_parts < choices.n; s->n_parts++) {
         s->parts[s->n_parts].choice = choices.at[s->n_parts];
     }
@@ -261,7 +258,7 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                         .keep_schedule = true,
                         .keep_loads = cli_shows_loads(options),
                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
-                        .progress = cli_progress_wanted(options) ? cli_progress_step : NULL,
+                        .progress = cli_progress_step,
                         .progress_context = progress};
 }
 
@@ -485,7 +482,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_check_further(options, s->design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     FAB_TRY(hint_at(s, &progress, err));
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     status = run_replay(s, &replay, err);
     status = status == FAB_OK ? cli_advise(options, &replay, &s->result, &advice, err) : status;
     status = status == FAB_OK ? look_further(s, &replay, verdict, err) : status;
@@ -498,8 +495,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
         }
     }
     status = status == FAB_OK ? look_for_plan(s, verdict, err) : status;
-    cli_progress_end(replay.progress != NULL);
-    FAB_TRY(fab_blame_design(s->design, status, err));
+    FAB_TRY(fab_blame_design(s->design, cli_progress_end(&progress, status), err));
     FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {

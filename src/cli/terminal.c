@@ -63,8 +63,7 @@ fab_status cli_check_terminal(const cli_options *options, fab_error *err) {
     if (format == NULL || !format->is_for_files || !is_terminal(STDOUT_FILENO)) {
         return FAB_OK;
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "a terminal cannot show %s; write it to a file: > fabric%s", format->name,
-                    format->suffix);
+    return cli_misused(err, "a terminal cannot show %s; write it to a file: > fabric%s", format->name, format->suffix);
 }
 
 bool cli_has_terminal(void) {
@@ -87,11 +86,8 @@ static double one_digit(double value) {
     return round(value / step) * step;
 }
 
-bool cli_progress_wanted(const cli_options *options) {
-    return !options->quiet;
-}
-
-void cli_progress_start(cli_progress *progress) {
+void cli_progress_start(cli_progress *progress, const cli_options *options) {
+    progress->is_shown = !options->quiet;
     progress->started_s = cli_now_s();
     progress->shown_s = progress->started_s; /* nothing for what takes less than the first interval */
     progress->in_terminal = is_terminal(STDERR_FILENO);
@@ -107,7 +103,7 @@ void cli_progress_step(void *context, double done, size_t total) {
         progress->total = total;
     }
     const double ran_s = now_s - progress->started_s;
-    if (now_s - progress->shown_s < progress->every_s || total == 0) {
+    if (!progress->is_shown || now_s - progress->shown_s < progress->every_s || total == 0) {
         return;
     }
     progress->shown_s = now_s;
@@ -132,11 +128,12 @@ void cli_progress_step(void *context, double done, size_t total) {
     }
 }
 
-void cli_progress_end(bool wanted) {
-    if (wanted && is_terminal(STDERR_FILENO)) {
+fab_status cli_progress_end(const cli_progress *progress, fab_status status) {
+    if (progress->is_shown && progress->in_terminal) {
         (void)fputs("\r\033[K", stderr);
         (void)fflush(stderr);
     }
+    return status;
 }
 
 static double seconds(struct timeval time) {

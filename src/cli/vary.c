@@ -4,8 +4,7 @@
 #include "fab/goodput_run.h"
 
 static fab_status apply_vary(cli_options *options, const char *value, fab_error *err) {
-    FAB_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, FAB_EUSAGE, NULL, "option --vary: given more than %d times",
-                  FAB_SWEEP_PATHS);
+    CLI_REFUSE_IF(options->n_vary == FAB_SWEEP_PATHS, err, "option --vary: given more than %d times", FAB_SWEEP_PATHS);
     options->vary[options->n_vary++] = value;
     return FAB_OK;
 }
@@ -80,7 +79,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     FAB_PASS(FAB_STRDUP(v.text, text, err));
     v.path = v.text;
     char *at = strchr(v.text, '=');
-    FAB_REFUSE_IF(at == NULL || at == v.text, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(at == NULL || at == v.text, err,
                   "option --vary: '%.60s' is not path=v1,v2,... (see 'fabriscope list fields')", text);
     *at++ = '\0';
     const char *between = strchr(at, '|') != NULL || numbered.length > 0 ? "|" : ",";
@@ -88,8 +87,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
         char *end = at + strcspn(at, between);
         more = *end != '\0';
         *end = '\0';
-        FAB_REFUSE_IF(*at == '\0', err, FAB_EUSAGE, NULL, "option --vary: a value of %.40s is empty in '%.60s'", v.path,
-                      text);
+        CLI_REFUSE_IF(*at == '\0', err, "option --vary: a value of %.40s is empty in '%.60s'", v.path, text);
         FAB_PASS(FAB_APPEND(v.values, v.n_values, capacity, err, at));
         at = end + 1;
     }
@@ -156,7 +154,7 @@ static fab_status fail_engine(const cli_vary *vary, const char *engine, const ch
         fab_str_printf(&text, "%s%s,%s=%s", i > 0 ? "|" : "", engine, key, value);
     }
     FAB_PASS(fab_str_status(&text, err));
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
+    return cli_misused(err, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
 }
 
 /* Engines are varied as a whole: "engine.qp", "ecmp.qp" and "job.qp" are options of one, "spray" is one. */
@@ -172,8 +170,7 @@ static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
         const bool is_it = strcmp(e.name, head) == 0 && strcmp(head, "file") != 0; /* also a key of fabrics */
         FAB_FORMAT(why, "%.60s is no path of a design%s", vary->path,
                    is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
-        FAB_REFUSE_IF(is_it && dot == NULL, err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why,
-                      e.name);
+        CLI_REFUSE_IF(is_it && dot == NULL, err, "option --vary: %s; write --vary engine=%s,...", why, e.name);
         FAB_RETURN_IF(has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0),
                       fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err));
     }
@@ -195,7 +192,7 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
         if (fab_is_refusal(status)) { /* and is refused again when it is run */
             continue;
         }
-        FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
+        FAB_PASS(fab_fail_as(err, status, &refused));
         if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
             const char *text = design->engines[0].text;
             char why[160];
@@ -217,13 +214,13 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
                                     : FAB_OK);
         FAB_PASS(check_engine_path(&vary[k], err));
         bool engine = is_path(vary[k].path, "engine") && options->engines.n > 0;
-        FAB_REFUSE_IF(engine || (is_path(vary[k].path, "prices") && options->prices != NULL), err, FAB_EUSAGE, NULL,
+        CLI_REFUSE_IF(engine || (is_path(vary[k].path, "prices") && options->prices != NULL), err,
                       "option --%s would replace what is varied: %.60s", engine ? "engine" : "prices", vary[k].path);
         bool of_pattern = options->traffic != NULL && strncmp(options->traffic, "pattern:", 8) == 0;
-        FAB_REFUSE_IF(is_path(vary[k].path, "traffic") && !of_pattern, err, FAB_EUSAGE, NULL,
+        CLI_REFUSE_IF(is_path(vary[k].path, "traffic") && !of_pattern, err,
                       "option --vary: %.60s is a key of a pattern: --traffic pattern:NAME", vary[k].path);
-        FAB_REFUSE_IF(k > 0 && strcmp(vary[k].path, vary[0].path) == 0, err, FAB_EUSAGE, NULL,
-                      "option --vary: %.60s is given twice", vary[k].path);
+        CLI_REFUSE_IF(k > 0 && strcmp(vary[k].path, vary[0].path) == 0, err, "option --vary: %.60s is given twice",
+                      vary[k].path);
     }
     return FAB_OK;
 }
@@ -233,12 +230,12 @@ fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fa
     fab_policy given[FAB_POLICY_N];
     size_t n = 0;
     FAB_PASS(cli_read_policies(options, given, &n, err));
-    FAB_REFUSE_IF(options->scenarios == NULL && n > 0, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->scenarios == NULL && n > 0, err,
                   "option --policy: nothing fails; give --scenarios time:30d@100");
-    FAB_REFUSE_IF(options->scenarios != NULL && !fab_goodput_has_time(options->scenarios), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->scenarios != NULL && !fab_goodput_has_time(options->scenarios), err,
                   "option --scenarios: '%.60s' has no time; goodput is of histories, such as time:30d@100",
                   options->scenarios);
-    FAB_REFUSE_IF(n > 1, err, FAB_EUSAGE, NULL, "option --policy: points are compared under one, and %zu are given", n);
+    CLI_REFUSE_IF(n > 1, err, "option --policy: points are compared under one, and %zu are given", n);
     *policy = n > 0 ? given[0] : *policy;
     return FAB_OK;
 }
@@ -307,7 +304,6 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     cli_progress progress = {.unit = vary[0].are_designs            ? "designs"
                                      : command == FAB_COMMAND_PLACE ? "placements"
                                                                     : "points"};
-    bool shows = cli_progress_wanted(options);
     timed_points timed = {.end_s = cli_now_s() + options->max_time_s};
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
@@ -324,7 +320,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .seed = options->seed,
                                  .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                  .n_threads = (size_t)options->n_threads,
-                                 .progress = shows ? cli_progress_step : NULL,
+                                 .progress = cli_progress_step,
                                  .progress_context = &progress,
                                  .start = options->max_time_s > 0 && command != FAB_COMMAND_PLACE ? start_point : NULL,
                                  .start_context = &timed};
@@ -337,15 +333,14 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     FAB_PASS(cli_read_histories(options, &request.policy, err));
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_result_init(options, command, 0, &result, err));
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     fab_status status = fab_sweep_run(&request, &sweep, err);
     if (status == FAB_OK && command == FAB_COMMAND_PLACE) {
         sweep->compares_placements = true;
         progress.unit = "placements";
         status = fab_place_run(&request, options->advise.budget, sweep, err);
     }
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    FAB_PASS(cli_progress_end(&progress, status));
     FAB_FORMAT(sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;

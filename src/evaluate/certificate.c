@@ -37,7 +37,7 @@ static uint64_t certificate_digest(const fab_fabric *fabric) {
         const fab_link_class *k = fab_class_of(fabric, 2 * c);
         const uint64_t values[] = {fab_tail(fabric, 2 * c), fab_head(fabric, 2 * c), k->tier,
                                    (uint64_t)k->capacity_bps};
-        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        for (size_t i = 0; i < FAB_N_OF(values); i++) {
             digest = (digest ^ values[i]) * UINT64_C(1099511628211);
         }
     }

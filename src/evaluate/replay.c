@@ -330,9 +330,8 @@ static bool is_whole_collective(const fab_traffic *t, size_t phase) {
 
 static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *values, fab_engine_result *r) {
     double bytes = p->result_bytes * (double)p->executions;
-    for (size_t i = 0; i < r->n_seeds; i++) {
-        values[i] = s[i].transfer_s + r->latency_s > 0 ? bytes / (s[i].transfer_s + r->latency_s) : 0;
-    }
+    FAB_FILL(values, r->n_seeds,
+             s[fab_at].transfer_s + r->latency_s > 0 ? bytes / (s[fab_at].transfer_s + r->latency_s) : 0);
     fab_stat_of(values, r->n_seeds, &r->algbw);
     for (size_t i = 0; i < r->n_seeds; i++) {
         values[i] *= fab_phase_bus_factor(p);
@@ -484,9 +483,7 @@ static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine,
     FAB_OWNED_NEW(double, transfer_s, n_seeds * result->n_phases, err);
     if (c->shared != NULL) {
         FAB_PASS(FAB_NEW(paces, n_seeds, err));
-        for (uint64_t i = 0; i < n_seeds; i++) {
-            paces[i] = c->shared[engine * n_seeds + i].paces;
-        }
+        FAB_FILL(paces, n_seeds, c->shared[engine * n_seeds + fab_at].paces);
     }
     for (size_t p = 0; p < result->n_phases; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {

@@ -81,10 +81,9 @@ const char *fab_engine_short(const fab_phase_result *phase, size_t engine, bool 
     room[0] = '\0';
     for (const char *at = strchr(own->label, ','); at != NULL; at = strchr(at + 1, ',')) {
         const size_t length = strcspn(at + 1, ",");
-        bool differs = false;
-        FAB_EACH(const fab_engine_result, other, phase->engines, phase->n_engines) {
-            differs = differs || (strcmp(other->engine, own->engine) == 0 && !has_option(other->label, at + 1, length));
-        }
+        const fab_engine_result *e = phase->engines;
+        FAB_ANY(differs, i, phase->n_engines,
+                strcmp(e[i].engine, own->engine) == 0 && !has_option(e[i].label, at + 1, length));
         if (differs) {
             fab_append(room, FAB_ENGINE_SHORT_SIZE, "%s%.*s", room[0] != '\0' || with_name ? "," : "", (int)length,
                        at + 1);

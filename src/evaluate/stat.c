@@ -6,7 +6,7 @@
 /* Exact to three digits up to 10 degrees of freedom, then Cornish-Fisher's expansion. */
 double fab_student_t(size_t degrees) {
     static const double EXACT[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-    if (degrees < sizeof EXACT / sizeof EXACT[0]) {
+    if (degrees < FAB_N_OF(EXACT)) {
         return EXACT[degrees];
     }
     double z = 1.959963985;
@@ -67,11 +67,8 @@ void fab_quantiles(double *samples, size_t n, bool falling, const double *q, siz
 
 void fab_stat_of(double *samples, size_t n, fab_stat *out) {
     qsort(samples, n, sizeof *samples, fab_order_double);
-    double sum = 0;
     double squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += samples[i];
-    }
+    FAB_SUM(double, sum, i, n, samples[i]);
     double mean = sum / (double)n;
     for (size_t i = 0; i < n; i++) {
         squares += (samples[i] - mean) * (samples[i] - mean);

@@ -98,10 +98,8 @@ static fab_status find_crossings(const fab_engine_run *run, const fab_split *spl
             fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
             uint32_t n = fab_flow_segments(s->fabric, s->ports, about.src, about.dst, part, segments);
             uint32_t pair = fab_demand_pair(d, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
-            bool crosses = pair != FAB_NONE && share[pair] > 0;
-            for (uint32_t i = 0; i < n; i++) {
-                crosses = crosses || trace->marked[segments[i]] != 0;
-            }
+            FAB_ANY(crosses, i, n, trace->marked[segments[i]] != 0);
+            crosses = crosses || (pair != FAB_NONE && share[pair] > 0);
             trace->crosses[flow] = (uint8_t)(trace->crosses[flow] | crosses);
         }
     }

@@ -5,7 +5,6 @@
 #include "fab/prices.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
-#include "fab/verdict.h"
 
 #include "sweep_internal.h"
 
@@ -51,7 +50,6 @@ void fab_sweep_free(fab_sweep *sweep) {
  * them stands beside it. */
 static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                    point_progress *progress, fab_sweep_point *point, fab_error *err) {
-    FAB_OWNED fab_design *sprayed = NULL;
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
     fab_error why = {.code = FAB_OK};
     size_t capacity = 1;
@@ -62,8 +60,7 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
         point->counts.gpus * request->n_values[0] > MOST_SPRAYED_GPUS) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(sprayed, 1, err));
-    *sprayed = *design;
+    FAB_OWNED_COPY(fab_design, sprayed, design, err);
     sprayed->engines[0] = (fab_engine_spec){.text = "spray", .where = "--engine"};
     alone.looks_for_plan = false;
     alone.progress = NULL; /* the point was told as a whole */
@@ -71,7 +68,7 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
     if (fab_is_refusal(status)) {
         return FAB_OK;
     }
-    FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_PASS(fab_fail_as(err, status, &why));
     FAB_PASS(FAB_GROW(point->engines, capacity, 2, err));
     point->engines[point->n_engines] = found.engines[0];
     point->is_sprayed = true;
@@ -100,9 +97,7 @@ static fab_status read_point(const fab_sweep_request *r, size_t i, fab_design *d
         }
     }
     FAB_PASS(fab_str_status(&text, err));
-    for (size_t k = 0; k < n; k++) {
-        override[k] = k == 0 ? text.data : override[k - 1] + strlen(override[k - 1]) + 1;
-    }
+    FAB_FILL(override, n, fab_at == 0 ? text.data : override[fab_at - 1] + strlen(override[fab_at - 1]) + 1);
     *inner = (fab_error){.code = FAB_OK};
     return r->read(r->read_context, override, n, design, inner);
 }
@@ -138,6 +133,14 @@ static fab_status open_point(const fab_sweep_request *r, size_t i, const shared_
     return status;
 }
 
+/* The same of a point that has been evaluated, and its values. */
+static fab_status open_again(const fab_sweep_request *r, size_t i, const shared_job *shared, fab_design *design,
+                             const char **value, fab_error *err) {
+    fab_error inner = {.code = FAB_OK};
+    values_of(r, i, value);
+    return fab_fail_as(err, open_point(r, i, shared, design, &inner, err), &inner);
+}
+
 /* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
 static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_job *shared, point_progress *progress,
                             fab_design *design, sweep_parts *out, fab_error *inner, fab_error *err) {
@@ -158,7 +161,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (r->compares_designs && found->is_built) {
         fab_design_describe(design, &settings);
         FAB_PASS(fab_str_status(&settings, err));
-        FAB_PASS((found->settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(found->settings, settings.data, err));
     }
     return FAB_GIVE(*out, parts);
 }
@@ -175,12 +178,9 @@ static fab_status share_plans(const fab_sweep_request *r, const shared_job *shar
         }
     }
     for (size_t i = 0; plans.n > 1 && i < n; i++) {
-        const char *value[FAB_SWEEP_PATHS] = {NULL};
-        fab_error inner = {.code = FAB_OK};
+        const char *value[FAB_SWEEP_PATHS];
         if (points[i].part[0].tried.n > 0) {
-            values_of(r, i, value);
-            const fab_status status = open_point(r, i, shared, design, &inner, err);
-            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(open_again(r, i, shared, design, value, err));
             FAB_PASS(sweep_try_others(r, design, value, &plans, &points[i], &sweep->n_untried, err));
         }
         if (r->progress != NULL && r->scenarios != NULL) {
@@ -209,13 +209,10 @@ static fab_status try_fewer(const fab_sweep_request *r, const shared_job *shared
     for (size_t i = 0; i < n; i++) {
         sweep_part *part = &points[i].part[0];
         const fab_fewer *tip = find_tip(points, n, &part->point);
-        const char *value[FAB_SWEEP_PATHS] = {NULL};
-        fab_error inner = {.code = FAB_OK};
+        const char *value[FAB_SWEEP_PATHS];
         if (tip != NULL && part->tried.n > 0 && (r->scenarios != NULL || part->point.fewer.servers == 0) &&
-            (r->start == NULL || r->start(r->start_context, SIZE_MAX, &inner) == FAB_OK)) {
-            values_of(r, i, value);
-            const fab_status status = open_point(r, i, shared, design, &inner, err);
-            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            (r->start == NULL || r->start(r->start_context, SIZE_MAX, NULL) == FAB_OK)) {
+            FAB_PASS(open_again(r, i, shared, design, value, err));
             FAB_PASS(sweep_try_fewer(r, design, value, tip, part, err));
         }
         if (r->progress != NULL && r->scenarios != NULL) {
@@ -241,12 +238,9 @@ static fab_status place_at_random(const fab_sweep_request *r, const shared_job *
     }
     for (size_t i = 0; i < n && gpus <= MOST_SPRAYED_GPUS && most > least * (1 + FAB_EVEN_RATIO); i++) {
         const fab_sweep_point *p = &points[i].part[0].point;
-        const char *value[FAB_SWEEP_PATHS] = {NULL};
-        fab_error inner = {.code = FAB_OK};
+        const char *value[FAB_SWEEP_PATHS];
         if (p->is_built && p->n_engines > 0 && p->engines[0].has_iteration) {
-            values_of(r, i, value);
-            const fab_status status = open_point(r, i, shared, design, &inner, err);
-            FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+            FAB_PASS(open_again(r, i, shared, design, value, err));
             FAB_PASS(sweep_evaluate_random(r, design, value, &points[i], err));
         }
     }
@@ -261,7 +255,7 @@ static fab_status join_points(const fab_sweep_request *r, sweep_parts *parts, fa
         values_of(r, i, value);
         FAB_PASS(sweep_join_parts(&parts[i], point, err));
         for (size_t k = 0; k < r->n_paths; k++) {
-            FAB_PASS((point->value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+            FAB_PASS(FAB_STRDUP(point->value[k], value[k], err));
         }
         sweep->n_built += point->is_built;
         sweep->n_over_limit += point->over_limit;
@@ -336,7 +330,7 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
         *out = models.named;
         models.named = NULL;
     } else if (models.named == NULL && models.defaults_differ) {
-        FAB_PASS((*out = fab_strdup(models.least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(*out, models.least.name, err));
     }
     return FAB_OK;
 }
@@ -390,8 +384,7 @@ static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t
 static void set_compared(fab_sweep *sweep, size_t e) {
     const bool is_per_gpu = fab_sweep_is_per_gpu(sweep);
     const fab_sweep_point *first = NULL;
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        fab_sweep_point *p = &sweep->points[i];
+    FAB_EACH(fab_sweep_point, p, sweep->points, sweep->n_points) {
         if (fab_sweep_has_time(p, e) && fab_sweep_is_overloaded(&p->engines[e])) {
             p->engines[e].has_time = false;
         } else if (fab_sweep_has_time(p, e)) {
@@ -411,8 +404,7 @@ static void rank_engine(fab_sweep *sweep, size_t e) {
         least_s =
             fab_sweep_has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
     }
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        fab_sweep_point *q = &sweep->points[i];
+    FAB_EACH(fab_sweep_point, q, sweep->points, sweep->n_points) {
         if (!fab_sweep_has_time(q, e)) {
             continue;
         }
@@ -476,7 +468,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     sweep->compares_designs = request->compares_designs;
     sweep->n_paths = request->n_paths;
     for (size_t k = 0; k < request->n_paths; k++) {
-        FAB_PASS((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS(FAB_STRDUP(sweep->path[k], request->path[k], err));
     }
     FAB_PASS(choose_model(request, n, design, &sweep->model, &named, err));
     shared.from = named;

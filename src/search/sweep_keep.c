@@ -306,16 +306,14 @@ fab_status fab_sweep_keep_jobs(const fab_replay *replay, const fab_result *resul
     for (size_t e = 0; all != NULL && e < all->n_engines && e < out->n_engines; e++) {
         out->engines[e].all_jobs_s = all->engines[e].all_jobs_s;
     }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, status, &why);
 }
 
 /* What becomes of it where the replicas that are left do the other part of the batch, in the same histories. */
 static fab_status keep_other_batch(const fab_goodput_request *taken, fab_sweep_point *out, fab_error *err) {
-    FAB_OWNED fab_design *other = NULL;
     fab_goodput found;
     fab_goodput_request what = *taken;
-    FAB_PASS(FAB_NEW(other, 1, err));
-    *other = *taken->design;
+    FAB_OWNED_COPY(fab_design, other, taken->design, err);
     out->keeps_batch = other->failures.keep_batch;
     other->failures.keep_batch = !out->keeps_batch;
     what.design = other;

@@ -37,7 +37,6 @@ static bool is_open(const fab_design *design, const char *traffic) {
 static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
                                    const char *text, char **traffic, fab_design **out, point_progress *progress,
                                    fab_plans **plans, fab_error *err) {
-    FAB_OWNED fab_design *chosen = NULL;
     const fab_plan_request what = {.design = design,
                                    .fabric = fabric,
                                    .seed = request->seed,
@@ -52,8 +51,7 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
     if (!is_open(design, text)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(chosen, 1, err));
-    *chosen = *design;
+    FAB_OWNED_COPY(fab_design, chosen, design, err);
     chosen->collective_note[0] = '\0';
     progress->begin = PLAN_PART;
     FAB_PASS(fab_choose_open(&what, text, chosen, plans, traffic, err));
@@ -82,7 +80,7 @@ static fab_status replay_point(fab_replay *replay, bool is_asked, fab_result *re
         result->n_seeds = replay->n_seeds = 1;
         status = fab_replay_run(replay, result, &why);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 /* Whether given sizes are slower than a plan. */
@@ -176,9 +174,7 @@ static fab_status evaluate_plan(const fab_sweep_request *request, const fab_desi
     quiet.looks_for_plan = false;
     const fab_status status =
         evaluate_once(&quiet, to_beat(request, best), planned, value, &progress, &none, &found, &why);
-    if (!fab_is_refusal(status)) {
-        FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
-    }
+    FAB_PASS(fab_unless_refused(err, status, &why));
     fab_sweep_engine *engine = found.engines;
     if (!found.is_built || !engine->has_time || (request->scenarios != NULL && !engine->has_goodput)) {
         return FAB_OK;
@@ -206,7 +202,6 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
                            const fab_job_plan *plan, sweep_part *part, size_t *untried, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *timed = NULL;
-    FAB_OWNED fab_design *planned = NULL;
     const fab_sweep_engine *best = &part->point.engines[0];
     const double limit_s = to_beat(request, best) / (best->is_drawn ? 1 - FAB_VERDICT_PLAN : 1);
     bool is_tried = false;
@@ -218,8 +213,7 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
     if (!is_tried) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(planned, 1, err));
-    *planned = *design;
+    FAB_OWNED_COPY(fab_design, planned, design, err);
     FAB_PASS(fab_topology_build(&planned->fabric, &fabric, NULL, err));
     const fab_plan_request what = {.design = design,
                                    .fabric = fabric,
@@ -237,9 +231,7 @@ static fab_status try_plan(const fab_sweep_request *request, const fab_design *d
 
 fab_status sweep_try_others(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                             const fab_plan_list *plans, sweep_parts *parts, size_t *out_untried, fab_error *err) {
-    FAB_OWNED fab_design *alone = NULL;
-    FAB_PASS(FAB_NEW(alone, 1, err));
-    *alone = *design;
+    FAB_OWNED_COPY(fab_design, alone, design, err);
     for (size_t e = 0; e < parts->n; e++) {
         sweep_part *part = &parts->part[e];
         const fab_sweep_engine *engine = part->point.engines;
@@ -285,11 +277,10 @@ static fab_status keep_fewer(const fab_fewer *tip, const fab_sweep_engine *few, 
 static fab_status evaluate_fewer(const fab_sweep_request *request, const fab_design *few, const fab_fabric *fabric,
                                  const char *const *value, const fab_fewer *tip, sweep_part *part, fab_error *err) {
     FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
-    FAB_OWNED fab_design *planned = NULL;
     point_progress progress = {.request = request};
     fab_plans *none = NULL;
     bool fits = false;
-    FAB_PASS(FAB_NEW(planned, 1, err));
+    FAB_OWNED_NEW(fab_design, planned, 1, err);
     FAB_PASS(fab_plan_set(few, fabric, &tip->plan, part->model, planned, &fits, err));
     FAB_PASS(fits ? evaluate_once(request, INFINITY, planned, value, &progress, &none, &found, err) : FAB_OK);
     return found.is_built && found.engines[0].has_iteration ? keep_fewer(tip, &found.engines[0], &part->point, err)
@@ -326,13 +317,11 @@ static fab_status plan_fewer(const fab_sweep_request *request, fab_design *few, 
 
 fab_status sweep_try_fewer(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                            const fab_fewer *tip, sweep_part *part, fab_error *err) {
-    FAB_OWNED fab_design *few = NULL;
     fab_error why = {.code = FAB_OK};
     fab_sweep_request quiet = *request;
     quiet.progress = NULL;
     quiet.looks_for_plan = false;
-    FAB_PASS(FAB_NEW(few, 1, err));
-    *few = *design;
+    FAB_OWNED_COPY(fab_design, few, design, err);
     FAB_PASS(design->n_jobs == 0 ? fab_design_default_job(&few->jobs[0], err) : FAB_OK);
     fab_job_spec *job = &few->jobs[0];
     if (design->n_jobs > 1 || job->gpus > 0 || job->n_servers > 0 || job->servers.length > 0 || job->dp > 0 ||
@@ -343,8 +332,7 @@ fab_status sweep_try_fewer(const fab_sweep_request *request, const fab_design *d
     const bool is_fewer = tip->gpus < part->point.job_gpus;
     job->n_servers = is_fewer ? tip->servers : 0;
     job->batch = is_fewer && !tip->names_batch ? job->batch : tip->batch;
-    const fab_status status = plan_fewer(&quiet, few, value, tip, part, &why);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, plan_fewer(&quiet, few, value, tip, part, &why), &why);
 }
 
 /* Under the fastest plan; with failures under that of the list of which they leave most. */
@@ -377,7 +365,6 @@ void sweep_parts_release(sweep_parts *parts) {
  * by what nobody would run. */
 fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                 point_progress *progress, sweep_parts *out, fab_error *err) {
-    FAB_OWNED fab_design *alone = NULL;
     FAB_OWNS(sweep_parts_release) sweep_parts parts = {.n = 0};
     FAB_OWNS(fab_str_release) fab_str traffic = FAB_STR_INIT;
     fab_sweep_request what = *request;
@@ -385,8 +372,7 @@ fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_desi
     progress->n_engines = is_open(design, traffic.data) ? design->n_engines : 1;
     FAB_PASS(FAB_NEW(parts.part, progress->n_engines, err));
     parts.n = progress->n_engines;
-    FAB_PASS(FAB_NEW(alone, 1, err));
-    *alone = *design;
+    FAB_OWNED_COPY(fab_design, alone, design, err);
     alone->n_engines = parts.n > 1 ? 1 : design->n_engines;
     for (size_t e = 0; e < parts.n; e++) {
         progress->engine = e;
@@ -401,13 +387,11 @@ fab_status sweep_evaluate_parts(const fab_sweep_request *request, const fab_desi
 fab_status sweep_evaluate_random(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                  sweep_parts *parts, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
-    FAB_OWNED fab_design *planned = NULL;
     fab_sweep_request quiet = *request;
     quiet.progress = NULL;
     quiet.looks_for_plan = false;
     quiet.scenarios = NULL;
-    FAB_PASS(FAB_NEW(planned, 1, err));
-    *planned = *design;
+    FAB_OWNED_COPY(fab_design, planned, design, err);
     FAB_PASS(fab_topology_build(&planned->fabric, &fabric, NULL, err));
     for (size_t e = 0; e < parts->n; e++) {
         FAB_OWNS(fab_sweep_point_release) fab_sweep_point found = {.n_phases = 0};
@@ -425,9 +409,7 @@ fab_status sweep_evaluate_random(const fab_sweep_request *request, const fab_des
         planned->jobs[0].placement = FAB_PLACEMENT_RANDOM;
         planned->n_engines = parts->n > 1 ? 1 : design->n_engines;
         planned->engines[0] = design->engines[e];
-        const fab_status status = sweep_evaluate(&quiet, planned, value, &progress, &found, &why);
-        FAB_PASS(status == FAB_OK || fab_is_refusal(status) ? FAB_OK
-                                                            : fab_fail(err, status, why.where, "%s", why.text));
+        FAB_PASS(fab_unless_refused(err, sweep_evaluate(&quiet, planned, value, &progress, &found, &why), &why));
         for (size_t k = 0; k < found.n_engines && k < part->point.n_engines; k++) {
             part->point.engines[k].random_s = found.engines[k].has_iteration ? found.engines[k].time_s : 0;
         }

@@ -27,7 +27,7 @@ static void put_row(const fab_outcome *o, const study_rows *rows, FILE *out) {
     const double figures[] = {o->slowdown,   o->time_s,  o->worst_ratio, o->n_collisions,
                               o->lost_ratio, o->n_moved, o->goodput};
     (void)fprintf(out, "row %" PRIu64 " %s %" PRIu32, o->scenario, fab_outcome_states[o->state], o->n_disconnected);
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(figures); i++) {
         put_known(figures[i], out);
     }
     for (size_t i = 0; i < rows->n_components; i++) {
@@ -68,7 +68,7 @@ static void put_spread(const char *name, const fab_spread *s, FILE *out) {
         double value;
     } figures[] = {{"n", (double)s->n}, {"mean", s->mean}, {"p50", s->p50},
                    {"p90", s->p90},     {"p99", s->p99},   {"worst", s->worst}};
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0] && s->n > 0; i++) {
+    for (size_t i = 0; i < FAB_N_OF(figures) && s->n > 0; i++) {
         (void)fprintf(out, "claim %s_%s %.17g\n", name, figures[i].name, figures[i].value);
     }
 }

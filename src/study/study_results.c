@@ -212,11 +212,9 @@ static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_str text = FAB_STR_INIT;
     for (size_t p = 0; p < FAB_POLICY_N && r->classes == NULL && r->updates == NULL; p++) {
-        bool is_tried = (p == FAB_POLICY_SHRINK && !r->shrinks) || (p == FAB_POLICY_SAME_RACK && r->floor == NULL) ||
-                        strncmp(plan->traffic, "job", 3) != 0;
-        for (size_t v = 0; v < plan->n_variants; v++) {
-            is_tried = is_tried || strcmp(plan->variants[v].policy, fab_policies[p]) == 0;
-        }
+        FAB_ANY(is_tried, v, plan->n_variants, strcmp(plan->variants[v].policy, fab_policies[p]) == 0);
+        is_tried = is_tried || (p == FAB_POLICY_SHRINK && !r->shrinks) ||
+                   (p == FAB_POLICY_SAME_RACK && r->floor == NULL) || strncmp(plan->traffic, "job", 3) != 0;
         fab_str_printf(&text, "%s%s", is_tried || text.length == 0 ? "" : ", ", is_tried ? "" : fab_policies[p]);
     }
     const char *found = text.failed || text.length == 0 ? "" : text.data;

@@ -32,9 +32,7 @@ static size_t sort_unique(fab_component *c, size_t n) {
 static fab_status collect_class(study_scene *scene, fab_error *err) {
     const fab_scenarios *s = scene->scenarios;
     FAB_PASS(FAB_NEW(scene->component, s->n, err));
-    for (uint32_t j = 0; j < s->n; j++) {
-        scene->component[j] = normal(scenario_component(s, s->kind, j));
-    }
+    FAB_FILL(scene->component, s->n, normal(scenario_component(s, s->kind, (uint32_t)fab_at)));
     scene->n_components = sort_unique(scene->component, s->n);
     return FAB_OK;
 }
@@ -72,9 +70,7 @@ fab_status study_find_classes(const fab_context *context, const fab_policy *poli
         return FAB_OK;
     }
     FAB_OWNED_NEW(fab_component, part, s->n, err);
-    for (uint32_t j = 0; j < s->n; j++) {
-        part[j] = scenario_component(s, s->kind, j);
-    }
+    FAB_FILL(part, s->n, scenario_component(s, s->kind, (uint32_t)fab_at));
     const symmetry_request request = {.context = context,
                                       .policies = policies,
                                       .n_policies = n_policies,
@@ -185,7 +181,7 @@ static fab_status open_draws(study_scene *s, fab_error *err) {
         s->request.n_threads = n_threads;
         return open_so_many(s, 1, err);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
@@ -296,7 +292,7 @@ study_rate_row study_rate_row_of(fab_failure_rates *r, size_t i) {
                                    {"slow links, speed", &r->flap_speed, &r->detect_s},
                                    {"throttle", &r->throttle, &r->detect_s},
                                    {"slow gpus, noticed", &r->detect_loss, &r->detect_s}};
-    _Static_assert(FAB_FAILURE_N + sizeof rows / sizeof rows[0] == STUDY_RATE_ROWS, "a row for each");
+    _Static_assert(FAB_FAILURE_N + FAB_N_OF(rows) == STUDY_RATE_ROWS, "a row for each");
     return i < FAB_FAILURE_N ? (study_rate_row){fab_failure_classes[i], &r->per_s[i], &r->repair_s[i]}
                              : rows[i - FAB_FAILURE_N];
 }

@@ -46,7 +46,7 @@ PYTHON
 says 'Not the taper alone: a leaf fills its ports and has more cables to NICs than 16 (24 at 3), which' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 # Which points show more than the taper, and what their leaves send: five servers of a leaf at 2:1 against stages of four.
 printed_both leaves sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
-says 'than 32 (40 at 2; 48 at 3, 4; 56 at 7), which changes the flows that leave it; leaves do not send alike, the fullest sends more than the mean (x1.33 in pp at 2; x1.38 in pp at 7). --set down.1=32 shows' \
+says 'than 32 (40 at 2; 48 at 3, 4; 56 at 7), which changes the flows that leave it; leaves do not send alike, the fullest more than the mean (x1.33 in pp at 2; x1.38 in pp at 7). --set down.1=32 shows' \
   sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
 silent 'Not the taper alone' sweep clos:gpus=512 --vary taper=1,2,3,4,7 --set down.1=32 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
 /usr/bin/python3 - <<'PYTHON' || fail "what leaves send"

@@ -50,11 +50,8 @@ static fab_status find_scale(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
     double *ratios = NULL;
     size_t n = 0;
-    size_t n_used = 0;
     FAB_PASS(FAB_NEW(ratios, f->n_links, err));
-    for (fab_link_id l = 0; l < f->n_links; l++) {
-        n_used += fab_is_network(fab_class_of(f, l)) && o->drawn[l] > 0;
-    }
+    FAB_SUM(size_t, n_used, l, f->n_links, fab_is_network(fab_class_of(f, l)) && o->drawn[l] > 0);
     for (int all = 0; all < 2 && n == 0; all++) {
         for (fab_link_id l = 0; l < f->n_links; l++) {
             bool counts = fab_is_network(fab_class_of(f, l)) && (all == 1 || observe_is_access(f, l));

@@ -146,14 +146,13 @@ static void add_stuck(observation *o) {
 fab_status observe_ranks(observation *o, fab_error *err) {
     const fab_ranks *r = &o->traffic->logged;
     const fab_fabric *f = o->fabric;
-    FAB_OWNED double *numbers = NULL; /* [GPUs] */
-    FAB_OWNED double *server = NULL;  /* [servers] */
-    FAB_OWNED bool *is_told = NULL;   /* [servers]: by one of its ranks */
+    FAB_OWNED double *server = NULL; /* [servers] */
+    FAB_OWNED bool *is_told = NULL;  /* [servers]: by one of its ranks */
     double spread[2] = {0, 0};
     if (r->n_dumps == 0) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(numbers, (size_t)fab_n_gpus(f) + f->n_servers, err));
+    FAB_OWNED_NEW(double, numbers, (size_t)fab_n_gpus(f) + f->n_servers, err); /* [GPUs] */
     FAB_PASS(FAB_NEW_ALL(f->n_servers, err, server, is_told));
     const double limit[] = {limit_of(r->inside_ratio, r->n, numbers, &spread[0]),
                             limit_of(r->across_ratio, r->n, numbers, &spread[1])};

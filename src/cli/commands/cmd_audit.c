@@ -49,7 +49,7 @@ static fab_status read_plan(const cli_options *options, const fab_network *net, 
         bool is_no_network = status == FAB_EINPUT && /* of no format: in one, it would be wrong in some line */
                              strncmp(inner.where, options->against, sizeof inner.where - 1) == 0;
         if (!is_no_network) {
-            return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+            return fab_fail_as(err, status, &inner);
         }
     }
     FAB_OWNED_NEW(fab_design, design, 1, err);

@@ -13,8 +13,7 @@ static fab_status check_patch(const cli_options *options, fab_error *err) {
     if (path == NULL || !is_stdout(path)) {
         return cli_check_new_file(options, path, err);
     }
-    FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
-                  "option --patch -: the plan and --format both want standard output");
+    CLI_REFUSE_IF(options->format != NULL, err, "option --patch -: the plan and --format both want standard output");
     return FAB_OK;
 }
 
@@ -34,10 +33,8 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
         return FAB_OK;
     }
     FAB_PASS(fab_save_file(options->patch, options->force, write_plan, &patch, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", FAB_SAY_COUNT(fabric->counts.cables),
-                      options->patch, floor == NULL ? "; racks are empty: the design says nothing of them" : "");
-    }
+    cli_tell(options, "%s cables written to %s%s", FAB_SAY_COUNT(fabric->counts.cables), options->patch,
+             floor == NULL ? "; racks are empty: the design says nothing of them" : "");
     return FAB_OK;
 }
 

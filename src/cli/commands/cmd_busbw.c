@@ -33,13 +33,12 @@ static const cli_option OPTION_TOLERANCE = {
     CLI_QUANTITY(tolerance, FAB_UNIT_RATIO)};
 
 static fab_status check_options(const cli_options *options, fab_error *err) {
-    FAB_REFUSE_IF(options->tolerance > 0 && options->busbw.measured == NULL, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->tolerance > 0 && options->busbw.measured == NULL, err,
                   "option --tolerance: there is nothing to compare without --measured");
-    FAB_REFUSE_IF(options->busbw.bytes > 0 && options->busbw.measured != NULL, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->busbw.bytes > 0 && options->busbw.measured != NULL, err,
                   "option --bytes: the sizes are those of --measured");
-    return options->tolerance < 1
-               ? FAB_OK
-               : fab_fail(err, FAB_EUSAGE, NULL, "option --tolerance: %g is not below 1", options->tolerance);
+    return options->tolerance < 1 ? FAB_OK
+                                  : cli_misused(err, "option --tolerance: %g is not below 1", options->tolerance);
 }
 
 static fab_busbw_request request_of(const cli_options *options, const fab_context *context,

@@ -39,8 +39,7 @@ static fab_status grow(const cli_options *options, fab_result *result, fab_error
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *before_graph = NULL;
     size_t n = count_steps(options->steps);
     const char *at = options->steps;
-    FAB_REFUSE_IF(options->operands.n != 1, err, FAB_EUSAGE, NULL, "option --steps: one design grows, not %zu",
-                  options->operands.n);
+    CLI_REFUSE_IF(options->operands.n != 1, err, "option --steps: one design grows, not %zu", options->operands.n);
     FAB_PASS(FAB_NEW(result->growth, n, err));
     FAB_OWNED_NEW(fab_fabric_result, before, 1, err);
     for (size_t i = 0; i < n; i++) {
@@ -51,7 +50,7 @@ static fab_status grow(const cli_options *options, fab_result *result, fab_error
         free(result->fabrics[0].front_end);
         memset(&result->fabrics[0], 0, sizeof result->fabrics[0]);
         FAB_PASS(measure_step(options, gpus, &result->fabrics[0], &graph, err));
-        FAB_REFUSE_IF(i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus, err, FAB_EUSAGE, NULL,
+        CLI_REFUSE_IF(i > 0 && result->fabrics[0].counts.gpus <= before->counts.gpus, err,
                       "option --steps: %.20s does not grow: a step has more GPUs than the one before", gpus);
         FAB_PASS(fab_growth_step_of(i > 0 ? before : NULL, before_graph, &result->fabrics[0], graph, &result->growth[i],
                                     err));

@@ -97,7 +97,7 @@ static fab_status take_state(side *s, const char *option, const char *text, size
     size_t key = strcspn(text, "=");
     const char *value = text + key + 1;
     cli_options *o = &s->options;
-    FAB_REFUSE_IF(text[key] == '\0' || key == 0 || *value == '\0', err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(text[key] == '\0' || key == 0 || *value == '\0', err,
                   "option --%s: '%.60s' is not key=value (such as servers=0-3)", option, text);
     if (strncmp(text, "fail=", 5) == 0) {
         s->failed[s->n_failed++] = value;
@@ -143,7 +143,7 @@ static fab_status side_options(const cli_options *options, bool is_after, side *
     }
     return s->options.engines.n <= FAB_MAX_ENGINES
                ? FAB_OK
-               : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: more than %d engines", option, FAB_MAX_ENGINES);
+               : cli_misused(err, "option --%s: more than %d engines", option, FAB_MAX_ENGINES);
 }
 
 /* --- what an operand is ------------------------------------------------------------------------------------------- */
@@ -179,8 +179,8 @@ static fab_status side_open(const cli_options *options, bool is_after, side *s, 
     if (kind == OPERAND_REPORT) {
         return (is_after ? options->after.n : options->before.n) == 0
                    ? fab_read_file(text, MOST_BYTES, &s->bytes, err)
-                   : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.120s' is a report, which stands as it is",
-                              is_after ? "after" : "before", text);
+                   : cli_misused(err, "option --%s: '%.120s' is a report, which stands as it is",
+                                 is_after ? "after" : "before", text);
     }
     if (kind == OPERAND_IMPORT) {
         fab_str_printf(&s->texts[0], "fabric.file=%s", text);
@@ -214,7 +214,7 @@ static fab_status write_dump(side *s, const char *format, bool *out_can, fab_err
     result.graph = graph;
     const fab_status status = fab_save_write(&s->dump, fab_report_save, &what, &inner);
     *out_can = status == FAB_OK;
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_unless_refused(err, status, &inner);
 }
 
 /* A design beside a dump or list is compared as the same of it, port by port: what differs are then names and cables,
@@ -313,9 +313,9 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
     FAB_PASS(open_both(options, &before, &after, err));
     request.before = state_of(&before);
     request.after = state_of(&after);
-    FAB_REFUSE_IF(request.before.design == NULL && request.after.design == NULL &&
+    CLI_REFUSE_IF(request.before.design == NULL && request.after.design == NULL &&
                       options->overrides.n + options->jobs.n + options->engines.n > 0,
-                  err, FAB_EUSAGE, NULL, "--set, --job and --engine are of designs, and both states are reports");
+                  err, "--set, --job and --engine are of designs, and both states are reports");
     FAB_PASS(fab_diff_run(&request, &difference, err));
     result.difference = difference;
     for (int i = 0; i < 2; i++) {

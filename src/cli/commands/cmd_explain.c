@@ -112,8 +112,7 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
     l.name = NULL;
     l.out = out;
     fab_definitions_visit(explain_look_at, &l);
-    FAB_RETURN_IF(l.n_found == 0,
-                  fab_fail(err, FAB_EUSAGE, NULL, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near)));
+    FAB_RETURN_IF(l.n_found == 0, cli_misused(err, "no report has a field '%.60s'%s", word, fab_choices_hint(&l.near)));
     return FAB_OK;
 }
 
@@ -121,11 +120,10 @@ static fab_status explain_metric(const char *word, FILE *out, fab_error *err) {
 
 /* "nic 0, nic 1" by their names. */
 static void list_nics(const fab_server_shape *s, uint64_t nics, char *out, size_t size) {
-    size_t n = 0;
     out[0] = '\0';
-    for (uint32_t i = 0; i < s->n_nics && n < size; i++) {
+    for (uint32_t i = 0; i < s->n_nics; i++) {
         if ((nics >> i & 1) != 0) {
-            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? " " : "", s->nic[i].name);
+            fab_append(out, size, "%s%s", out[0] != '\0' ? " " : "", s->nic[i].name);
         }
     }
 }
@@ -212,9 +210,8 @@ static fab_status find_model(const char *name, double *parameters, const char **
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
         fab_choices_offer(&near, m->name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL,
-                    "command explain: '%.60s' is neither a model nor a number of parameters from 1 to 1e18%s", name,
-                    fab_choices_list(&near, "known:"));
+    return cli_misused(err, "command explain: '%.60s' is neither a model nor a number of parameters from 1 to 1e18%s",
+                       name, fab_choices_list(&near, "known:"));
 }
 
 static void fill(double parameters, const fab_gpu *gpu, cli_table *table) {
@@ -282,8 +279,6 @@ static fab_status explain_run(const cli_options *options, FILE *out, fab_error *
     return word == NULL ? list_all(out, err) : explain_metric(word, out, err);
 }
 
-static const cli_option *const OPTIONS[] = {NULL};
-
 const cli_command cli_command_explain = {
     .name = "explain",
     CLI_OPERANDS("[FIELD]", 0, 1),
@@ -297,7 +292,7 @@ const cli_command cli_command_explain = {
                "says how many GPUs hold a model at least.",
     CLI_EXAMPLES("fabriscope explain max_collision_factor", "fabriscope explain",
                  "fabriscope explain server:nccl-topo.xml", "fabriscope explain model:llama2-70b,gpu=a100-40gb"),
-    .options = OPTIONS,
+    CLI_OPTIONS(NULL),
     .run = explain_run,
     .hides_usage = true,
 };

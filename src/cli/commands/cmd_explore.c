@@ -81,7 +81,7 @@ static fab_status explore_design(const cli_options *options, FILE *out, fab_erro
     if (options->operands.n == 0) {
         return fab_report_explore_empty(out, err);
     }
-    FAB_REFUSE_IF(strcmp(options->operands.items[0], "-") == 0, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(strcmp(options->operands.items[0], "-") == 0, err,
                   "command explore: the page reads the design again: give it as a file");
     FAB_TRY(carry_file(options->operands.items[0], &asked, &text, err));
     FAB_TRY(open_job(&as_page, err));

@@ -1,16 +1,12 @@
 #include "cli.h"
 
-static const char *const NO_EXAMPLES[] = {NULL};
-static const cli_option *const NO_OPTIONS[] = {NULL};
-
 static const cli_option OPTION_MAN = {"man", NULL, "the same as a manual page, for 'man -l -' or to be installed",
                                       CLI_FLAG(man)};
 static const cli_option OPTION_COMPLETION = {
     "completion", "SHELL", "instead of help, a completion script for bash, zsh or fish", CLI_TEXT(completion)};
 static fab_status run_help(const cli_options *options, FILE *out, fab_error *err) {
     if (options->completion != NULL) {
-        FAB_REFUSE_IF(options->man || options->operands.n > 0, err, FAB_EUSAGE, NULL,
-                      "option --completion stands alone");
+        CLI_REFUSE_IF(options->man || options->operands.n > 0, err, "option --completion stands alone");
         return cli_print_completion(options->completion, out, err);
     }
     if (options->operands.n == 0) {
@@ -56,8 +52,8 @@ const cli_command cli_command_version = {
     CLI_OPERANDS("", 0, 0),
     .summary = "the program's version",
     .details = "",
-    .examples = NO_EXAMPLES,
-    .options = NO_OPTIONS,
+    CLI_EXAMPLES(NULL),
+    CLI_OPTIONS(NULL),
     .run = run_version,
     .hides_usage = true,
 };

@@ -8,8 +8,7 @@
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
     size_t n = 0;
     fab_error inner = {0};
-    FAB_REFUSE_IF(fab_network_format_check(value, &n, &inner) != FAB_OK, err, FAB_EUSAGE, NULL,
-                  "option --input-format: %s", inner.text);
+    CLI_REFUSE_IF(fab_network_format_check(value, &n, &inner) != FAB_OK, err, "option --input-format: %s", inner.text);
     fab_choices near = fab_choices_of(value);
     fab_choices_offer(&near, "auto");
     if (n == 4 && strncmp(value, "auto", n) == 0) {
@@ -23,13 +22,12 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
-                    fab_choices_hint(&near));
+    return cli_misused(err, "option --input-format: unknown format '%.40s'%s", value, fab_choices_hint(&near));
 }
 
 void cli_tell_left_cables(const cli_options *options, const struct fab_network *net) {
-    if (net->left_out != NULL && !options->quiet) {
-        (void)fprintf(stderr, "fabriscope: %s: %" PRIu64 " left out: %s\n", net->path, net->n_left_out, net->left_out);
+    if (net->left_out != NULL) {
+        cli_tell(options, "%s: %" PRIu64 " left out: %s", net->path, net->n_left_out, net->left_out);
     }
 }
 
@@ -103,7 +101,7 @@ static fab_status check_overrides(const cli_options *options, fab_error *err) {
     for (size_t i = 0; i < options->overrides.n; i++) {
         const char *text = options->overrides.items[i];
         const char *from = strncmp(text, "fabric.", 7) == 0 ? text + 7 : text;
-        FAB_REFUSE_IF(memchr(from, '.', strcspn(from, "=")) != NULL, err, FAB_EUSAGE, NULL,
+        CLI_REFUSE_IF(memchr(from, '.', strcspn(from, "=")) != NULL, err,
                       "option --set: import takes keys of the fabric, not '%.60s'", text);
     }
     return FAB_OK;
@@ -153,7 +151,7 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     FAB_PASS(cli_check_new_file(options, options->output, err));
     FAB_PASS(check_overrides(options, err));
     bool is_input = strcmp(options->operands.items[0], "-") == 0;
-    FAB_REFUSE_IF(is_input && options->output != NULL, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(is_input && options->output != NULL, err,
                   "option --output: a design names its file, and standard input has no name");
     /* else named by the override that it becomes */
     FAB_REFUSE_IF(!is_input && access(options->operands.items[0], R_OK) != 0, err, FAB_EIO, options->operands.items[0],

@@ -24,9 +24,8 @@ static const char *stem(char *out, size_t size, const char *file_name) {
 /* "1:1 / 6.86:1": leaf first; empty with one tier. */
 static void add_tapers(cli_table *table, const fab_counts *counts) {
     char text[64] = "";
-    size_t n = 0;
-    for (uint64_t t = 0; t + 1 < counts->tiers && n < sizeof text; t++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g:1", t > 0 ? " / " : "", counts->built_taper[t]);
+    for (uint64_t t = 0; t + 1 < counts->tiers; t++) {
+        fab_append(text, sizeof text, "%s%.3g:1", t > 0 ? " / " : "", counts->built_taper[t]);
     }
     cli_table_add(table, "%s", text);
 }
@@ -314,8 +313,7 @@ static fab_status find_topic(const char *name, const list_topic **out, fab_error
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command list: nothing is called '%.40s'%s", name,
-                    fab_choices_list(&near, "one of"));
+    return cli_misused(err, "command list: nothing is called '%.40s'%s", name, fab_choices_list(&near, "one of"));
 }
 
 /* A row of this name; of fields also all of a part ("job"), and a key in any part ("servers"). */
@@ -339,7 +337,7 @@ static fab_status keep_rows(cli_table *table, const char *topic, const char *nam
             table->cells[row + i] = cell;
         }
     }
-    FAB_REFUSE_IF(n_kept == 0, err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic, name,
+    CLI_REFUSE_IF(n_kept == 0, err, "command list %s: nothing is called '%.60s'%s", topic, name,
                   fab_choices_hint(&near));
     cli_table_cut(table, n_kept);
     return FAB_OK;
@@ -363,14 +361,14 @@ static fab_status list_print_file(const list_topic *topic, const cli_list *words
                                : topic->fill == fill_catalogs ? fab_builtin_catalogs
                                                               : NULL;
     const fab_builtin *file = files != NULL && words->n > 1 ? fab_builtin_find(files, words->items[1]) : NULL;
-    FAB_REFUSE_IF(files == NULL || words->n < 2, err, FAB_EUSAGE, NULL,
-                  "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
-                  "today-400g --file");
+    CLI_REFUSE_IF(
+        files == NULL || words->n < 2, err,
+        "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices today-400g --file");
     if (file == NULL) {
         fab_choices near = fab_choices_of(words->items[1]);
         fab_builtin_offer(files, &near);
-        return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic->name,
-                        words->items[1], fab_choices_list(&near, "one of"));
+        return cli_misused(err, "command list %s: nothing is called '%.60s'%s", topic->name, words->items[1],
+                           fab_choices_list(&near, "one of"));
     }
     (void)fwrite(file->data, 1, file->size, out);
     return FAB_OK;
@@ -381,7 +379,7 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
     FAB_OWNS(cli_table_release) cli_table table = {0};
     FAB_PASS(options->operands.n > 0 ? find_topic(options->operands.items[0], &topic, err) : FAB_OK);
     if (options->prints_file) {
-        FAB_REFUSE_IF(options->format != NULL, err, FAB_EUSAGE, NULL,
+        CLI_REFUSE_IF(options->format != NULL, err,
                       "options --file and --json: --file prints the XML file as it is; leave out one of the two");
         return list_print_file(topic, &options->operands, out, err);
     }

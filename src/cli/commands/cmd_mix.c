@@ -6,7 +6,7 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
     char *end = NULL;
     bool is_plain = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
     options->share = is_plain ? strtod(value, &end) : -1;
-    FAB_REFUSE_IF(!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(!is_plain || *end != '\0' || !(options->share > 0 && options->share < 1), err,
                   "option --share: '%.40s' is not a number between 0 and 1", value);
     return FAB_OK;
 }
@@ -65,7 +65,6 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     FAB_OWNS(fab_mix_free_owned) fab_mix *mix = NULL;
     FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = "replays"};
-    bool shows = cli_progress_wanted(options);
     fab_job_kind kinds[FAB_MIX_JOBS] = {FAB_JOB_TRAINING};
     size_t n_jobs = 1;
     if (options->ranking != NULL || options->serving == NULL) {
@@ -84,14 +83,12 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
                                      .seed = options->seed,
                                      .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                      .n_threads = (size_t)options->n_threads,
-                                     .progress = shows ? cli_progress_step : NULL,
+                                     .progress = cli_progress_step,
                                      .progress_context = &progress};
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(cli_result_init(options, FAB_COMMAND_MIX, 0, &result, err));
-    cli_progress_start(&progress);
-    fab_status status = fab_mix_run(&request, &mix, err);
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    cli_progress_start(&progress, options);
+    FAB_PASS(cli_progress_end(&progress, fab_mix_run(&request, &mix, err)));
     result.mix = mix;
     result.n_over_limit = mix->n_over_limit;
     for (size_t i = 0; i < mix->n_designs && result.see == NULL; i++) {

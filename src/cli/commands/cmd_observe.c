@@ -18,10 +18,10 @@ static const cli_option OPTION_INTERVAL = {
 static fab_status find_snapshots(const cli_options *options, const char **out, fab_error *err) {
     const cli_list *given = &options->counters;
     size_t n_behind = options->operands.n - 1;
-    FAB_REFUSE_IF(given->n == 0 || given->n + n_behind > 2, err, FAB_EUSAGE, NULL,
-                  "option --counters: two snapshots are wanted (--counters A B), or one since "
-                  "they were cleared; there are %zu",
-                  given->n + n_behind);
+    CLI_REFUSE_IF(
+        given->n == 0 || given->n + n_behind > 2, err,
+        "option --counters: two snapshots are wanted (--counters A B), or one since they were cleared; there are %zu",
+        given->n + n_behind);
     if (given->n + n_behind == 1) {
         out[1] = given->items[0];
         return FAB_OK;
@@ -35,8 +35,8 @@ static fab_status observe_open(cli_session *s, fab_error *err) {
     const cli_options *options = s->options;
     FAB_PASS(
         cli_session_open(options, FAB_COMMAND_OBSERVE, options->traffic != NULL ? options->traffic : "job", s, err));
-    FAB_REFUSE_IF(s->design->n_engines > 1, err, FAB_EUSAGE, NULL,
-                  "option --engine: the network has one; there are %zu", s->design->n_engines);
+    CLI_REFUSE_IF(s->design->n_engines > 1, err, "option --engine: the network has one; there are %zu",
+                  s->design->n_engines);
     FAB_PASS(cli_session_build(s, err));
     FAB_PASS(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
     s->result.graph = s->graph;

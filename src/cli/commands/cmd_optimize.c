@@ -16,8 +16,8 @@ static fab_status optimize_read_number(const char *name, const char *value, doub
     if (value[0] != '\0' && strspn(value, "0123456789.eE+") == strlen(value) && value[0] != '+') {
         number = strtod(value, &end);
     }
-    FAB_REFUSE_IF(end == NULL || *end != '\0' || end == value || !(number >= min && number <= max), err, FAB_EUSAGE,
-                  NULL, "option --%s: '%.60s' is not a plain number from %g to %g, such as %s", name, value, min, max,
+    CLI_REFUSE_IF(end == NULL || *end != '\0' || end == value || !(number >= min && number <= max), err,
+                  "option --%s: '%.60s' is not a plain number from %g to %g, such as %s", name, value, min, max,
                   max > 1 ? "25e6" : "0.5 for half");
     *out = number;
     return FAB_OK;
@@ -47,7 +47,7 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
             is_kept[i] = is_kept[i] || strcmp(catalog->families[i], name) == 0;
             found = found || strcmp(catalog->families[i], name) == 0;
         }
-        FAB_REFUSE_IF(!found, err, FAB_EUSAGE, NULL, "option --family: '%.40s' is no family of the catalog%s", name,
+        CLI_REFUSE_IF(!found, err, "option --family: '%.40s' is no family of the catalog%s", name,
                       fab_choices_list(&near, "it has:"));
         at = at[n] == ',' ? at + n + 1 : NULL;
     }
@@ -126,15 +126,14 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     const bool has_job = options->jobs.n > 0;
     if (is_asked ? options->search.objective != FAB_OBJECTIVE_TOKENS : !has_job) {
         bool stray = has_job || options->engines.n > 0 || options->search.replays > 0 || options->scenarios != NULL;
-        return stray ? fab_fail(err, FAB_EUSAGE, NULL, "options --job, --engine, --replays and --scenarios %s",
-                                is_asked ? "are of tokens, and --objective network looks at none: leave one out"
-                                         : "judge designs by tokens of a job: --job model=NAME (see 'list models')")
+        return stray ? cli_misused(err, "options --job, --engine, --replays and --scenarios %s",
+                                   is_asked ? "are of tokens, and --objective network looks at none: leave one out"
+                                            : "judge designs by tokens of a job: --job model=NAME (see 'list models')")
                      : FAB_OK;
     }
-    FAB_REFUSE_IF(options->certificate != NULL, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->certificate != NULL, err,
                   "there is no certificate of --objective tokens: its replays have none");
-    FAB_REFUSE_IF(options->jobs.n == 0, err, FAB_EUSAGE, NULL,
-                  "--objective tokens needs a job: --job model=NAME (see 'list models')");
+    CLI_REFUSE_IF(options->jobs.n == 0, err, "--objective tokens needs a job: --job model=NAME (see 'list models')");
     FAB_FORMAT(line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
     FAB_OWNED_NEW(fab_design, design, 1, err);
     FAB_PASS(read_with_job(options, line, design, err));
@@ -150,7 +149,6 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
                          const fab_design *replayed, const char *replay_options, fab_optimum **out, fab_error *err) {
     cli_progress progress = {.unit = "designs"};
-    bool shows = cli_progress_wanted(options);
     /* The catalog's domains are of its servers: others have as many GPUs in one, as everywhere else. */
     const uint64_t per_server = options->search.gpus_per_server;
     const bool are_others = options->search.domain == 0 && per_server != catalog->gpus_per_server;
@@ -172,17 +170,15 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .most_replays = options->search.replays > 0 ? options->search.replays : REPLAYS,
                                     .max_bytes = options->max_memory,
                                     .time_limit_s = options->search.time_limit_s,
-                                    .progress = shows ? cli_progress_step : NULL,
+                                    .progress = cli_progress_step,
                                     .progress_context = &progress};
     request.limits.has_taper = request.limits.max_taper > 0;
     request.limits.has_power = request.limits.max_power_w > 0;
     FAB_PASS(cli_read_histories(options, &request.policy, err));
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     progress.hint =
         replayed != NULL && !(request.time_limit_s > 0) ? " (--time-limit 60s ends it with the best so far)" : NULL;
-    fab_status status = fab_optimize(&request, out, err);
-    cli_progress_end(shows);
-    return status;
+    return cli_progress_end(&progress, fab_optimize(&request, out, err));
 }
 
 /* The winner as a fabric of its own, with bill of materials and graph. */

@@ -15,7 +15,6 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
     FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {.unit = "plans"};
-    bool shows = cli_progress_wanted(options);
     const double deadline_s = cli_now_s() + SEARCHED * options->max_time_s;
     fab_plan_request request = {.seed = options->seed,
                                 .n_threads = (size_t)options->n_threads,
@@ -25,7 +24,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
                                 .draws_leaders = true,
                                 .is_late = options->max_time_s > 0 ? is_late : NULL,
                                 .late_context = &deadline_s,
-                                .progress = shows ? cli_progress_step : NULL,
+                                .progress = cli_progress_step,
                                 .progress_context = &progress};
     cli_keep_freed_memory();
     FAB_PASS(cli_check_out(options, err));
@@ -36,10 +35,9 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     request.design = design;
     request.fabric = graph;
     cli_limits_end_time(); /* the search ends itself, and what was found is to be printed */
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     progress.hint = options->max_time_s > 0 ? NULL : " (--max-time 60s prints the best so far)";
-    fab_status status = fab_plan_search(&request, &plans, err);
-    cli_progress_end(shows);
+    fab_status status = cli_progress_end(&progress, fab_plan_search(&request, &plans, err));
     FAB_PASS(fab_blame_design(design, status, err));
     FAB_PASS(fab_plan_beside(&request, plans, err));
     result.graph = graph;

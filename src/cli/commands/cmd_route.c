@@ -13,11 +13,11 @@ static fab_status check_dump(const cli_options *options, fab_error *err) {
     if (!to_stdout(options)) {
         return cli_check_new_file(options, options->dump, err);
     }
-    FAB_REFUSE_IF(options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
+    CLI_REFUSE_IF(options->format != NULL || options->out != NULL || options->exports.n > 0 || options->advise.on ||
                       (options->bound && options->certificate == NULL),
-                  err, FAB_EUSAGE, NULL,
-                  "option --dump -: the tables take the place of the report; "
-                  "--format, --json, --out, --export, --advise and --bound need it");
+                  err,
+                  "option --dump -: the tables take the place of the report; --format, --json, --out, --export, "
+                  "--advise and --bound need it");
     return FAB_OK;
 }
 
@@ -39,10 +39,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
         return write_tables(t, out, err);
     }
     FAB_PASS(fab_save_file(options->dump, options->force, write_tables, t, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_facts_of(t->router)->label,
-                      options->dump);
-    }
+    cli_tell(options, "tables of %s written to %s", fab_router_facts_of(t->router)->label, options->dump);
     return FAB_OK;
 }
 
@@ -54,9 +51,8 @@ static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(fab_context_traffic(s->context, &traffic, err));
-    FAB_REFUSE_IF(traffic->n_phases != 1, err, FAB_EUSAGE, NULL,
-                  "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
-                  "--traffic",
+    CLI_REFUSE_IF(traffic->n_phases != 1, err,
+                  "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with --traffic",
                   fab_router_facts_of(out->router)->engine, s->traffic, traffic->n_phases);
     out->phase = &traffic->phases[0];
     return s->options->bound ? fab_context_bound(s->context, 0, &out->known, err) : FAB_OK;
@@ -64,7 +60,7 @@ static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
 
 static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
     tables t = {.as_lft = s->options->dump_format == CLI_DUMP_LFT};
-    FAB_REFUSE_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(s->design->n_engines != 1, err,
                   "option --dump writes the tables of one engine; there are %zu: give one --engine",
                   s->design->n_engines);
     FAB_PASS(cli_session_build(s, err));
@@ -76,15 +72,14 @@ static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
 /* --- --explain: who contends for a link, and why ------------------------------------------------------------------ */
 
 static fab_status check_explain(const cli_options *options, fab_error *err) {
-    FAB_REFUSE_IF(options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
-                      options->advise.has_budget || options->weak_parts.n > 0 || options->failed_parts.n > 0 ||
-                      options->exports.n > 0 ||
+    CLI_REFUSE_IF(options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||
+                      cli_is_given(options, &cli_option_advise_budget) || options->weak_parts.n > 0 ||
+                      options->failed_parts.n > 0 || options->exports.n > 0 ||
                       (options->format != NULL && fab_report_format_find(options->format)->shows_graph),
-                  err, FAB_EUSAGE, NULL,
+                  err,
                   "option --explain takes the place of the report: it goes with none of --dump, --out, --export, "
                   "--bound, --advise, --degrade, --fail and formats of graphs");
-    FAB_REFUSE_IF(options->n_seeds > 1, err, FAB_EUSAGE, NULL,
-                  "option --explain shows one draw: give --seed, not --seeds");
+    CLI_REFUSE_IF(options->n_seeds > 1, err, "option --explain shows one draw: give --seed, not --seeds");
     return FAB_OK;
 }
 
@@ -97,7 +92,7 @@ static fab_status find_link(const cli_options *options, const fab_fabric *graph,
 static fab_status explain_link(cli_session *s, FILE *out, fab_error *err) {
     FAB_OWNS(fab_explanation_release) fab_explanation explanation = {0};
     fab_link_id link = FAB_NONE;
-    FAB_REFUSE_IF(s->design->n_engines != 1, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(s->design->n_engines != 1, err,
                   "option --explain is about one engine; there are %zu: give one --engine", s->design->n_engines);
     FAB_PASS(cli_session_build(s, err));
     FAB_PASS(fab_fabric_name(s->design, &s->result.fabrics[0], err));
@@ -115,11 +110,11 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
         cli_is_front_end(options->traffic) && more, err, FAB_EUNSUPPORTED, NULL,
         "traffic of the front-end: --advise, --certificate, --dump and --explain know the first network only");
     FAB_PASS(options->explain != NULL ? check_explain(options, err) : FAB_OK);
-    FAB_REFUSE_IF(options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->weak_parts.n > 0 && options->dump != NULL && to_stdout(options), err,
                   "option --degrade: --dump - takes the place of the report that compares");
-    FAB_REFUSE_IF(options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options), err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options), err,
                   "option --fail: --dump - takes the place of the report");
-    FAB_REFUSE_IF(options->dump == NULL && options->dump_format == CLI_DUMP_LFT, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->dump == NULL && options->dump_format == CLI_DUMP_LFT, err,
                   "option --dump-format: there is no --dump FILE");
     FAB_PASS(options->dump != NULL ? check_dump(options, err) : FAB_OK);
     FAB_PASS(cli_check_new_file(options, options->certificate, err));

@@ -31,12 +31,10 @@ static fab_status schema_run(const cli_options *options, FILE *out, fab_error *e
         }
         fab_choices_offer(&near, TOPICS[i].name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL,
-                    "command schema: '%.40s' is not design, prices, catalog, gpu, published, result or report%s", name,
-                    fab_choices_hint(&near));
+    return cli_misused(err,
+                       "command schema: '%.40s' is not design, prices, catalog, gpu, published, result or report%s",
+                       name, fab_choices_hint(&near));
 }
-
-static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_schema = {
     .name = "schema",
@@ -46,7 +44,7 @@ const cli_command cli_command_schema = {
     .details =
         "SCHEMA: design, prices, catalog, gpu or published (XML files that are read), result (JSON) or report (XML).",
     CLI_EXAMPLES("fabriscope schema design", "fabriscope schema prices", "fabriscope schema result"),
-    .options = OPTIONS,
+    CLI_OPTIONS(NULL),
     .run = schema_run,
     .hides_usage = true,
 };

@@ -28,12 +28,11 @@ static fab_status apply_shard(cli_options *options, const char *value, fab_error
     fab_error inner = {0};
     char index[16];
     size_t n = strcspn(value, "/");
-    FAB_REFUSE_IF(value[n] != '/' || n >= sizeof index, err, FAB_EUSAGE, NULL,
-                  "option --shard: '%.40s' is not I/N, as 0/8", value);
+    CLI_REFUSE_IF(value[n] != '/' || n >= sizeof index, err, "option --shard: '%.40s' is not I/N, as 0/8", value);
     FAB_FORMAT(index, "%.*s", (int)n, value);
-    FAB_REFUSE_IF(fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
+    CLI_REFUSE_IF(fab_count_parse(value + n + 1, 1, FAB_SHARDS_MOST, &options->n_shards, &inner) != FAB_OK ||
                       fab_count_parse(index, 0, options->n_shards - 1, &options->shard, &inner) != FAB_OK,
-                  err, FAB_EUSAGE, NULL, "option --shard: %s", inner.text);
+                  err, "option --shard: %s", inner.text);
     return FAB_OK;
 }
 
@@ -96,25 +95,23 @@ static fab_status settle_plan(const cli_options *options, const char *traffic, c
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     fab_error why = {.code = FAB_OK};
     bool is_found = false;
-    const bool shows = cli_progress_wanted(options);
     cli_progress progress = {.unit = "plans"};
     const fab_sweep_request request = {.traffic = traffic,
                                        .seed = options->seed,
                                        .n_threads = (size_t)options->n_threads,
                                        .scenarios = options->scenarios,
-                                       .progress = shows ? cli_progress_step : NULL,
+                                       .progress = cli_progress_step,
                                        .progress_context = &progress,
                                        .policy = n_policies > 0 ? policies[n_policies - 1] : FAB_POLICY_FITTING};
-    FAB_OWNED_NEW(fab_design, planned, 1, err);
-    *planned = *design;
+    FAB_OWNED_COPY(fab_design, planned, design, err);
     if (design->n_jobs == 0 || design->jobs[0].model[0] == '\0') { /* it tells the model too */
         FAB_PASS(fab_plan_settle(planned, traffic, NULL, options->seed, (size_t)options->n_threads, err));
     }
     if (design->n_engines == 1 && fab_goodput_has_time(options->scenarios) && fab_plan_is_wanted(design, traffic)) {
-        cli_progress_start(&progress);
-        is_found = fab_sweep_evaluate(&request, design, &point, &why) == FAB_OK && point.n_engines == 1 &&
-                   point.engines[0].has_plan && point.engines[0].n_plans_tried > 0;
-        cli_progress_end(shows);
+        cli_progress_start(&progress, options);
+        const fab_status status = cli_progress_end(&progress, fab_sweep_evaluate(&request, design, &point, &why));
+        is_found =
+            status == FAB_OK && point.n_engines == 1 && point.engines[0].has_plan && point.engines[0].n_plans_tried > 0;
     }
     if (is_found) {
         char model[sizeof planned->jobs[0].model];
@@ -158,11 +155,8 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     if (out != NULL) {
         print_planned(options, &planned, out);
     }
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: about %s per scenario, %s for all on one thread\n",
-                      FAB_SAY(planned.scenario_s, FAB_UNIT_TIME),
-                      FAB_SAY(planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
-    }
+    cli_tell(options, "about %s per scenario, %s for all on one thread", FAB_SAY(planned.scenario_s, FAB_UNIT_TIME),
+             FAB_SAY(planned.scenario_s * (double)planned.plan.n_scenarios, FAB_UNIT_TIME));
 done:
     fab_plan_release(&planned.plan);
     return status;
@@ -189,7 +183,6 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     fab_status status = FAB_OK;
     fab_study_tally tally = {0};
     cli_progress progress = {.unit = "scenarios"};
-    bool shows = cli_progress_wanted(options);
     cli_world world = {0, 1};
     bool in_world = false;
     FAB_TRY(cli_needs(options->command, options->store != NULL, "--store DIR", err));
@@ -206,13 +199,11 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
                                .n_threads = (size_t)options->n_threads,
                                .max_bytes = options->max_memory,
                                .stop = is_interrupted,
-                               .progress = shows ? cli_progress_step : NULL,
+                               .progress = cli_progress_step,
                                .progress_context = &progress};
     cli_catch_interrupts();
-    cli_progress_start(&progress);
-    status = fab_study_run(&job, &tally, err);
-    cli_progress_end(shows);
-    FAB_TRY(status);
+    cli_progress_start(&progress, options);
+    FAB_TRY(cli_progress_end(&progress, fab_study_run(&job, &tally, err)));
     if (tally.n_before + tally.n_run < tally.n_share) {
         tell_rest(options, &tally);
         cli_end_interrupted();
@@ -239,14 +230,11 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     FAB_OWNS(fab_plan_release) fab_plan plan = {.program = NULL};
     fab_gathered gathered = {0};
     cli_progress progress = {.unit = "scenarios"};
-    bool shows = cli_progress_wanted(options);
     FAB_PASS(cli_needs(options->command, options->store != NULL, "--store DIR", err));
     FAB_PASS(fab_plan_read(options->store, &plan, err));
-    cli_progress_start(&progress);
-    fab_status status = fab_store_gather(options->store, &plan, options->partial, shows ? cli_progress_step : NULL,
-                                         &progress, &gathered, err);
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    cli_progress_start(&progress, options);
+    FAB_PASS(cli_progress_end(&progress, fab_store_gather(options->store, &plan, options->partial, cli_progress_step,
+                                                          &progress, &gathered, err)));
     if (out == NULL) {
         return FAB_OK;
     }
@@ -297,10 +285,8 @@ static fab_status run_all(const cli_options *options, FILE *out, fab_error *err)
     FAB_TRY(run_run(&with, NULL, err));
     FAB_TRY(run_gather(&with, NULL, err));
     FAB_TRY(cli_command_study_show.run(&with, out, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: the study is in %s: 'fabriscope study show --store %s' tells more of it\n",
-                      with.store, with.store);
-    }
+    cli_tell(options, "the study is in %s: 'fabriscope study show --store %s' tells more of it", with.store,
+             with.store);
 done:
     if (status != FAB_OK && store.length > 0) {
         (void)rmdir(store.data); /* where nothing was planned */

@@ -2,11 +2,11 @@
 #include "top/top_app.h"
 
 static fab_status run_top(const cli_options *options, FILE *out, fab_error *err) {
-    FAB_REFUSE_IF(!cli_has_terminal(), err, FAB_EUSAGE, NULL,
-                  "command top needs a terminal for input and output; without one, "
-                  "'fabriscope run %.200s --fail COMPONENT' tells what a failure does",
+    CLI_REFUSE_IF(!cli_has_terminal(), err,
+                  "command top needs a terminal for input and output; without one, 'fabriscope run %.200s --fail "
+                  "COMPONENT' tells what a failure does",
                   options->operands.items[0]);
-    FAB_REFUSE_IF(strcmp(options->operands.items[0], "-") == 0, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(strcmp(options->operands.items[0], "-") == 0, err,
                   "command top: keys come from standard input: give the design as a file");
     return top_screen_run(options, out, err);
 }

@@ -34,7 +34,7 @@ static fab_status check_export(const cli_options *options, fab_matrix_format *fo
     if (dot != NULL && strcmp(dot, ".mtx") == 0) {
         *format = FAB_MATRIX_MARKET;
     } else if (dot == NULL || strcmp(dot, ".csv") != 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --export: '%.60s' ends neither in .csv nor in .mtx", path);
+        return cli_misused(err, "option --export: '%.60s' ends neither in .csv nor in .mtx", path);
     }
     return cli_check_new_file(options, path, err);
 }
@@ -44,12 +44,10 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     if (traffic->n_phases != 1) {
         char names[256] = "";
         for (size_t i = 0; i < traffic->n_phases; i++) {
-            size_t at = strlen(names);
-            (void)snprintf(names + at, sizeof names - at, "%s%s", i > 0 ? ", " : "", traffic->phases[i].name);
+            fab_append(names, sizeof names, "%s%s", i > 0 ? ", " : "", traffic->phases[i].name);
         }
-        return fab_fail(err, FAB_EUSAGE, NULL,
-                        "option --export writes one phase, not %zu (%s): choose with --traffic %s", traffic->n_phases,
-                        names, traffic->has_job ? "job:PHASE" : "another algorithm=");
+        return cli_misused(err, "option --export writes one phase, not %zu (%s): choose with --traffic %s",
+                           traffic->n_phases, names, traffic->has_job ? "job:PHASE" : "another algorithm=");
     }
     const fab_phase *phase = &traffic->phases[0];
     if (strcmp(options->export_path, "-") == 0) {
@@ -57,9 +55,7 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
     }
     const matrix m = {phase, n_gpus, format};
     FAB_PASS(fab_save_file(options->export_path, options->force, write_matrix, &m, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
-    }
+    cli_tell(options, "phase %s written to %s", phase->name, options->export_path);
     return FAB_OK;
 }
 

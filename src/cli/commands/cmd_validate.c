@@ -93,22 +93,18 @@ static fab_status validate_run(const cli_options *options, FILE *out, fab_error 
     FAB_OWNS(fab_published_release) fab_published published = {.n_rows = 0};
     FAB_OWNS(fab_result_release) fab_result result = {0};
     cli_progress progress = {0};
-    bool shows = cli_progress_wanted(options);
     FAB_PASS(cli_check_out(options, err));
     FAB_PASS(fab_published_read(options->operands.n > 0 ? options->operands.items[0] : NULL, &published, err));
     FAB_PASS(cli_result_init(options, FAB_COMMAND_VALIDATE, 0, &result, err));
     result.published = &published;
-    cli_progress_start(&progress);
+    cli_progress_start(&progress, options);
     for (size_t i = 0, n = 0; status == FAB_OK && i < published.n_rows; i += n) {
         n = count_same_command(&published, i);
         published_rows rows = {&published.rows[i], n, false};
         status = run_rows(options, &rows, out, err);
-        if (shows) {
-            cli_progress_step(&progress, (double)(i + n), published.n_rows);
-        }
+        cli_progress_step(&progress, (double)(i + n), published.n_rows);
     }
-    cli_progress_end(shows);
-    FAB_PASS(status);
+    FAB_PASS(cli_progress_end(&progress, status));
     return cli_report(options, &result, out, err);
 }
 
@@ -187,8 +183,7 @@ fab_status cli_find_published(const cli_options *options, const fab_design *desi
     if (result->command != FAB_COMMAND_RUN || options->take != NULL) {
         return FAB_OK;
     }
-    FAB_OWNED_NEW(fab_design, copy, 1, err);
-    *copy = *design;
+    FAB_OWNED_COPY(fab_design, copy, design, err);
     FAB_PASS(digest_of_job(copy, digest, err));
     FAB_PASS(known->n_rows == 0 ? know_published(known, err) : FAB_OK);
     FAB_PASS(keep_rows_of(known, digest, result, out, err));

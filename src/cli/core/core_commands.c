@@ -6,11 +6,9 @@ static fab_status hold(FAB_UNUSED const cli_options *options, FAB_UNUSED FILE *o
     return cli_explore_hold(err);
 }
 
-static const cli_option *const NONE[] = {NULL};
-
 /* Between two questions, so that the first about a broken part need not wait for it. */
 static const cli_command HOLD = {
-    .name = "hold", .summary = "what broken parts need of the job that is open", .options = NONE, .run = hold};
+    .name = "hold", .summary = "what broken parts need of the job that is open", CLI_OPTIONS(NULL), .run = hold};
 
 const cli_command *const CLI_COMMANDS[] = {
     &cli_command_explore, &cli_command_list, &cli_command_run, &cli_command_build, &HOLD, NULL};

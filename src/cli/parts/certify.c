@@ -75,9 +75,7 @@ fab_status cli_certify_with(const cli_options *options, fab_save_writer *write, 
         return FAB_OK;
     }
     FAB_PASS(fab_save_file(options->certificate, options->force, write, context, err));
-    if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
-    }
+    cli_tell(options, "certificate written to %s", options->certificate);
     return FAB_OK;
 }
 
@@ -119,12 +117,6 @@ fab_status cli_certify_optimum(const cli_options *options, const fab_result *res
     return cli_certify_with(options, certify_optimum, result, err);
 }
 
-static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {
-    FAB_REFUSE_IF(value[0] == '\0', err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
-    options->certificate = value;
-    return FAB_OK;
-}
-
 const cli_option cli_option_certificate = {
     "certificate", "FILE", "also write what the figures rest on, for scripts/verify or anybody to check",
-    .apply = apply_certificate};
+    CLI_TEXT(certificate), .names = "file"};

@@ -5,14 +5,6 @@
 
 #define MAX_BUDGET 1000000
 
-static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
-    fab_error inner = {0};
-    options->advise.has_budget = true;
-    return fab_count_parse(value, 0, MAX_BUDGET, &options->advise.budget, &inner) == FAB_OK
-               ? FAB_OK
-               : fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget: %s", inner.text);
-}
-
 const cli_option cli_option_advise = {"advise", NULL,
                                       "also evaluate what can be changed (queue pairs, hashing, pinning, rank order, "
                                       "servers) and say what each change buys; "
@@ -22,12 +14,13 @@ const cli_option cli_option_advise = {"advise", NULL,
 const cli_option cli_option_advise_budget = {
     "advise-budget", "N",
     "placements that --advise may try; default 200, or fewer where one takes long; 0 leaves the servers as they are",
-    .apply = apply_budget};
+    CLI_COUNT(advise.budget, 0, MAX_BUDGET)};
 
 fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_error *err) {
+    CLI_REFUSE_IF(!options->advise.on && cli_is_given(options, &cli_option_advise_budget), err,
+                  "option --advise-budget needs --advise");
     if (!options->advise.on) {
-        return options->advise.has_budget ? fab_fail(err, FAB_EUSAGE, NULL, "option --advise-budget needs --advise")
-                                          : FAB_OK;
+        return FAB_OK;
     }
     replay->n_seeds = replay->n_seeds > FAB_ADVISE_MIN_SEEDS ? replay->n_seeds : FAB_ADVISE_MIN_SEEDS;
     return FAB_OK;
@@ -49,7 +42,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     const fab_advise_request request = {.context = base->context,
                                         .n_seeds = base->n_seeds,
                                         .n_threads = base->n_threads,
-                                        .has_budget = options->advise.has_budget,
+                                        .has_budget = cli_is_given(options, &cli_option_advise_budget),
                                         .budget = options->advise.budget,
                                         .command = command.data,
                                         .progress = base->progress,

@@ -40,12 +40,12 @@ void cli_further_release(cli_further *further) {
 static fab_status check_failures(const cli_options *options, fab_error *err) {
     fab_policy policies[FAB_POLICY_N];
     size_t n = 0;
-    FAB_REFUSE_IF(options->policies.n > 0 && options->failed_parts.n == 0, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->policies.n > 0 && options->failed_parts.n == 0, err,
                   "option --policy: nothing fails; give --fail COMPONENT");
-    FAB_REFUSE_IF(options->failed_parts.n > 0 && options->advise.on, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->failed_parts.n > 0 && options->advise.on, err,
                   "option --fail: --advise looks at the healthy fabric; give one of the two");
-    FAB_REFUSE_IF(options->failed_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic), err,
-                  FAB_EUSAGE, NULL, "option --fail: parts of the front-end do not fail so far");
+    CLI_REFUSE_IF(options->failed_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic), err,
+                  "option --fail: parts of the front-end do not fail so far");
     return cli_read_policies(options, policies, &n, err);
 }
 
@@ -54,16 +54,16 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
     for (size_t i = 0; i < options->weak_parts.n; i++) { /* before anything is computed */
         FAB_PASS(fab_weak_part_parse(options->weak_parts.items[i], &part, err));
     }
-    FAB_REFUSE_IF(options->weak_parts.n > 0 && options->advise.on, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->weak_parts.n > 0 && options->advise.on, err,
                   "option --degrade: --advise looks at the healthy fabric; give one of the two");
-    FAB_REFUSE_IF(options->weak_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic), err,
-                  FAB_EUSAGE, NULL, "option --degrade: parts of the front-end are not degraded so far");
+    CLI_REFUSE_IF(options->weak_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic), err,
+                  "option --degrade: parts of the front-end are not degraded so far");
     FAB_PASS(check_failures(options, err));
-    FAB_REFUSE_IF(options->interference && design->n_jobs < 2, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(options->interference && design->n_jobs < 2, err,
                   "option --interference: the design has no second job");
-    FAB_REFUSE_IF(options->interference && design->n_jobs > FAB_INTERFERENCE_JOBS, err, FAB_EUSAGE, NULL,
-                  "option --interference: %zu jobs are %zu pairs; at most %d jobs are looked at in pairs, and "
-                  "without it all together",
+    CLI_REFUSE_IF(options->interference && design->n_jobs > FAB_INTERFERENCE_JOBS, err,
+                  "option --interference: %zu jobs are %zu pairs; at most %d jobs are looked at in pairs, and without "
+                  "it all together",
                   design->n_jobs, design->n_jobs * (design->n_jobs - 1) / 2, FAB_INTERFERENCE_JOBS);
     return FAB_OK;
 }

@@ -30,8 +30,7 @@ static fab_status check_rows_path(const cli_options *options, fab_error *err) {
     if (options->out == NULL) {
         return FAB_OK;
     }
-    FAB_REFUSE_IF(rows_path(options, path, sizeof path) == NULL, err, FAB_EUSAGE, NULL,
-                  "option --out: the folder's name is too long");
+    CLI_REFUSE_IF(rows_path(options, path, sizeof path) == NULL, err, "option --out: the folder's name is too long");
     return cli_check_out_file(options, path, err);
 }
 
@@ -73,8 +72,8 @@ static fab_overlay overlay_of(const fab_study_summary *summary, const fab_fabric
 }
 
 static fab_status choose_variant(const cli_options *options, fab_study_summary *summary, fab_error *err) {
-    FAB_REFUSE_IF(options->variant > summary->n_variants, err, FAB_EUSAGE, NULL,
-                  "option --variant: %" PRIu64 " of a study with %zu", options->variant, summary->n_variants);
+    CLI_REFUSE_IF(options->variant > summary->n_variants, err, "option --variant: %" PRIu64 " of a study with %zu",
+                  options->variant, summary->n_variants);
     summary->shown = options->variant > 0 ? (size_t)options->variant - 1 : summary->shown;
     return FAB_OK;
 }

@@ -124,13 +124,10 @@ static fab_status list_engines(top_model *m, fab_error *err) {
     for (size_t i = 0; fab_engine_at(i).name != NULL; i++) {
         const char *name = fab_engine_at(i).name;
         bool needs_file = false;
-        bool is_asked = false;
         for (const fab_engine_option *o = fab_engine_at(i).options; o != NULL && o->key != NULL; o++) {
             needs_file = needs_file || o->kind == FAB_OPTION_FILE;
         }
-        for (size_t k = 0; k < design->n_engines; k++) {
-            is_asked = is_asked || strcmp(fab_engine_of(&design->engines[k]).name, name) == 0;
-        }
+        FAB_ANY(is_asked, k, design->n_engines, strcmp(fab_engine_of(&design->engines[k]).name, name) == 0);
         if (!needs_file && !is_asked) {
             add_engine(m, name);
         }
@@ -238,7 +235,7 @@ fab_status top_model_next_engine(top_model *m, fab_error *err) {
         }
         FAB_FORMAT(m->passed, "passed over %s: %.200s", engine, inner.text);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_fail_as(err, status, &inner);
 }
 
 fab_status top_model_next_seed(top_model *m, fab_error *err) {

@@ -127,8 +127,8 @@ static fab_status open_screen(top_screen *s, const cli_options *options, fab_err
     s->ascii = style.ascii;
     cli_keep_modes(true);
     s->screen = newterm(NULL, stdout, stdin);
-    FAB_REFUSE_IF(
-        s->screen == NULL || cursor_address == NULL, err, FAB_EUSAGE, NULL,
+    CLI_REFUSE_IF(
+        s->screen == NULL || cursor_address == NULL, err,
         "command top: the terminal (TERM) cannot move its cursor; 'run DESIGN --fail COMPONENT' tells the same");
     (void)cbreak();
     (void)noecho();

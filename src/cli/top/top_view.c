@@ -154,7 +154,7 @@ static fab_status find_flows(const top_model *m, top_view *v, fab_error *err) {
         FAB_FORMAT(v->note, "%.200s; 'route --explain' tells their shares", inner.text);
         return FAB_OK;
     }
-    FAB_REFUSE_IF(status != FAB_OK, err, status, inner.where, "%s", inner.text);
+    FAB_PASS(fab_fail_as(err, status, &inner));
     FAB_PASS(FAB_NEW(v->crossing, v->flows.n_flows, err));
     for (uint32_t flow = 0; flow < v->flows.n_flows; flow++) {
         for (uint64_t i = v->flows.path_first[v->flows.flow_first[flow]];

@@ -19,7 +19,7 @@ void fab_once_release(fab_once *once, size_t n) {
     }
 }
 
-static void build_once(fab_once *once, fab_once_build *build, void *context, size_t index) {
+static void build_once(fab_once *once, fab_once_build *build, fab_context *context, size_t index) {
     fab_error error = {.code = FAB_OK};
     once->status = build(context, index, &error);
     once->n_builds++;
@@ -29,7 +29,7 @@ static void build_once(fab_once *once, fab_once_build *build, void *context, siz
     atomic_store_explicit(&once->is_done, true, memory_order_release);
 }
 
-fab_status fab_once_run(fab_once *once, fab_once_build *build, void *context, size_t index, fab_error *err) {
+fab_status fab_once_run(fab_once *once, fab_once_build *build, fab_context *context, size_t index, fab_error *err) {
     if (!atomic_load_explicit(&once->is_done, memory_order_acquire)) {
         (void)pthread_mutex_lock(&once->lock);
         if (!atomic_load_explicit(&once->is_done, memory_order_relaxed)) {
@@ -78,8 +78,7 @@ static bool may_share_traffic(const fab_context *c) {
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
-static fab_status build_sizes(void *context, FAB_UNUSED size_t index, FAB_UNUSED fab_error *err) {
-    fab_context *c = context;
+static fab_status build_sizes(fab_context *c, FAB_UNUSED size_t index, FAB_UNUSED fab_error *err) {
     fab_replay_sizes_of(c->what.fabric, &c->parts->sizes);
     return FAB_OK;
 }
@@ -91,9 +90,8 @@ fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes 
     return FAB_OK;
 }
 
-static fab_status build_next_hops(void *context, FAB_UNUSED size_t index, fab_error *err) {
+static fab_status build_next_hops(fab_context *c, FAB_UNUSED size_t index, fab_error *err) {
     const fab_replay_sizes *sizes = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_sizes(c, &sizes, err));
     FAB_PASS(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes), "", err));
     return fab_next_hops_new(c->what.fabric, NULL, &c->parts->next_hops, err);
@@ -106,10 +104,9 @@ fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops
     return FAB_OK;
 }
 
-static fab_status build_dag(void *context, FAB_UNUSED size_t index, fab_error *err) {
+static fab_status build_dag(fab_context *c, FAB_UNUSED size_t index, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_replay_sizes *sizes = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
     FAB_PASS(fab_context_sizes(c, &sizes, err));
     FAB_PASS(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_dags_bytes(sizes),
@@ -124,8 +121,7 @@ fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_
     return FAB_OK;
 }
 
-static fab_status build_ports(void *context, FAB_UNUSED size_t index, fab_error *err) {
-    fab_context *c = context;
+static fab_status build_ports(fab_context *c, FAB_UNUSED size_t index, fab_error *err) {
     return fab_ports_init(c->what.fabric, &c->parts->ports, err);
 }
 
@@ -150,10 +146,9 @@ static fab_engine_spec engine_of(const fab_context *c, size_t engine) {
     return spec;
 }
 
-static fab_status build_router(void *context, size_t engine, fab_error *err) {
+static fab_status build_router(fab_context *c, size_t engine, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_replay_sizes *sizes = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
     FAB_PASS(fab_context_sizes(c, &sizes, err));
     double bytes = fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_routers_bytes(&c->what, sizes);
@@ -178,15 +173,13 @@ fab_status fab_context_router(const fab_context *context, size_t engine, const f
     return FAB_OK;
 }
 
-static fab_status build_index(void *context, FAB_UNUSED size_t index, fab_error *err) {
+static fab_status build_index(fab_context *c, FAB_UNUSED size_t index, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
     return fab_hops_index_init(c->what.fabric, next_hops, &c->parts->index, err);
 }
 
-static fab_status build_own_index(void *context, size_t engine, fab_error *err) {
-    fab_context *c = context;
+static fab_status build_own_index(fab_context *c, size_t engine, fab_error *err) {
     context_engine *e = &c->parts->engines[engine];
     return fab_hops_index_init(c->what.fabric, fab_router_next_hops(e->router), &e->index, err);
 }
@@ -232,8 +225,7 @@ static fab_status make_traffic(fab_context *c, fab_error *err) {
                : fab_traffic_make(q->traffic, q->design, q->fabric, q->seed + q->draw, &c->parts->made, err);
 }
 
-static fab_status build_traffic(void *context, FAB_UNUSED size_t index, fab_error *err) {
-    fab_context *c = context;
+static fab_status build_traffic(fab_context *c, FAB_UNUSED size_t index, fab_error *err) {
     context_parts *p = c->parts;
     const fab_traffic *traffic = NULL;
     if (may_share_traffic(c)) {

@@ -3,9 +3,8 @@
 
 #include "fab/design.h"
 
-static fab_status list_baselines(void *context, FAB_UNUSED size_t index, fab_error *err) {
+static fab_status list_baselines(fab_context *c, FAB_UNUSED size_t index, fab_error *err) {
     const fab_traffic *traffic = NULL;
-    fab_context *c = context;
     context_parts *p = c->parts;
     FAB_PASS(fab_context_traffic(c, &traffic, err));
     const size_t n = c->what.n_engines * traffic->n_phases;
@@ -35,8 +34,7 @@ static fab_status find_place(const fab_context *context, size_t engine, size_t p
     return FAB_OK;
 }
 
-static fab_status build_baseline(void *context, size_t place, fab_error *err) {
-    fab_context *c = context;
+static fab_status build_baseline(fab_context *c, size_t place, fab_error *err) {
     const size_t n_phases = c->parts->traffic->n_phases;
     fab_baseline_request request = {.phase = &c->parts->traffic->phases[place % n_phases]};
     FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
@@ -58,8 +56,7 @@ fab_status fab_context_baseline(const fab_context *context, size_t engine, size_
     return FAB_OK;
 }
 
-static fab_status build_estimator(void *context, size_t place, fab_error *err) {
-    fab_context *c = context;
+static fab_status build_estimator(fab_context *c, size_t place, fab_error *err) {
     const fab_baseline *baseline = NULL;
     const size_t n_phases = c->parts->traffic->n_phases;
     fab_estimator_request request = {.fabric = c->what.fabric, .phase = &c->parts->traffic->phases[place % n_phases]};

@@ -18,7 +18,7 @@ typedef struct fab_once {
     size_t n_builds;  /* 1, or 0 before */
 } fab_once;
 
-typedef fab_status fab_once_build(void *context, size_t index, fab_error *err);
+typedef fab_status fab_once_build(fab_context *context, size_t index, fab_error *err);
 
 /** n of them. Zeroed memory is not enough: call this before anybody asks. */
 void fab_once_init(fab_once *once, size_t n);
@@ -28,7 +28,7 @@ void fab_once_release(fab_once *once, size_t n);
  * Calls `build` unless somebody did; who comes meanwhile waits. Returns what it returned, to everybody. What builds may
  * ask for other things, in an order without circles.
  */
-FAB_STATUS fab_once_run(fab_once *once, fab_once_build *build, void *context, size_t index, fab_error *err);
+FAB_STATUS fab_once_run(fab_once *once, fab_once_build *build, fab_context *context, size_t index, fab_error *err);
 
 /* What is built once: of a context, of an engine, of a phase, and of a phase under an engine. */
 enum { PART_SIZES, PART_NEXT_HOPS, PART_DAG, PART_PORTS, PART_INDEX, PART_TRAFFIC, PART_BASELINES, PART_N };

@@ -46,9 +46,8 @@ static fab_status build_part(const fab_context *context, size_t phase, int part,
 
 /* --- what is asked for -------------------------------------------------------------------------------------------- */
 
-static fab_status build_offer(void *context, size_t phase, fab_error *err) {
+static fab_status build_offer(fab_context *c, size_t phase, fab_error *err) {
     const fab_ports *ports = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_ports(c, &ports, err));
     return fab_offer_init(c->what.fabric, ports, &c->parts->traffic->phases[phase], &c->parts->phases[phase].offer,
                           err);
@@ -61,11 +60,10 @@ fab_status fab_context_offer(const fab_context *context, size_t phase, const fab
     return FAB_OK;
 }
 
-static fab_status build_demand(void *context, size_t phase, fab_error *err) {
+static fab_status build_demand(fab_context *c, size_t phase, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_ports *ports = NULL;
     const fab_offer *offer = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_offer(c, phase, &offer, err));
     FAB_PASS(fab_context_ports(c, &ports, err));
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
@@ -81,15 +79,15 @@ fab_status fab_context_demand(const fab_context *context, size_t phase, const fa
 }
 
 /* Ideal spray and what bounds the time. */
-static fab_status prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
-    const fab_fabric *f = fab_context_what(context)->fabric;
+static fab_status build_prepared(fab_context *c, size_t phase, fab_error *err) {
+    const fab_fabric *f = c->what.fabric;
     FAB_OWNS(prepared_release) fab_prepared_phase s = {.fabric = f};
-    FAB_PASS(fab_context_traffic(context, &s.traffic, err));
-    FAB_PASS(fab_context_ports(context, &s.ports, err));
-    FAB_PASS(fab_context_next_hops(context, &s.next_hops, err));
-    FAB_PASS(fab_context_dag(context, &s.dag, err));
-    FAB_PASS(fab_context_offer(context, phase, &s.offer, err));
-    FAB_PASS(fab_context_demand(context, phase, &s.demand, err));
+    FAB_PASS(fab_context_traffic(c, &s.traffic, err));
+    FAB_PASS(fab_context_ports(c, &s.ports, err));
+    FAB_PASS(fab_context_next_hops(c, &s.next_hops, err));
+    FAB_PASS(fab_context_dag(c, &s.dag, err));
+    FAB_PASS(fab_context_offer(c, phase, &s.offer, err));
+    FAB_PASS(fab_context_demand(c, phase, &s.demand, err));
     s.phase = &s.traffic->phases[phase];
     s.bisection = strcmp(s.phase->collective, "bisection") == 0;
     FAB_PASS(fab_flow_classes_init(&s, &s.classes, err));
@@ -102,11 +100,7 @@ static fab_status prepared_init(const fab_context *context, size_t phase, fab_pr
     FAB_PASS(fab_least_time(&s, err));
     s.least_s = fmax(s.least_s, s.cuts.least_s);
     FAB_PASS(fab_relay_find(&s, &s.relay, &s.relay_s, err));
-    return FAB_GIVE(*out, s);
-}
-
-static fab_status build_prepared(void *context, size_t phase, fab_error *err) {
-    return prepared_init(context, phase, &((fab_context *)context)->parts->phases[phase].prepared, err);
+    return FAB_GIVE(c->parts->phases[phase].prepared, s);
 }
 
 fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
@@ -117,11 +111,10 @@ fab_status fab_context_prepared(const fab_context *context, size_t phase, const 
     return FAB_OK;
 }
 
-static fab_status build_bound(void *context, size_t phase, fab_error *err) {
+static fab_status build_bound(fab_context *c, size_t phase, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_dag *dag = NULL;
     const fab_demand *demand = NULL;
-    fab_context *c = context;
     FAB_PASS(fab_context_demand(c, phase, &demand, err));
     FAB_PASS(fab_context_next_hops(c, &next_hops, err));
     FAB_PASS(fab_context_dag(c, &dag, err));
@@ -166,8 +159,7 @@ static fab_status compare_phases(const fab_context *c, size_t a, size_t b, bool 
     return FAB_OK;
 }
 
-static fab_status find_duplicate(void *context, size_t phase, fab_error *err) {
-    fab_context *c = context;
+static fab_status find_duplicate(fab_context *c, size_t phase, fab_error *err) {
     size_t found = 0;
     for (bool same = false; found < phase; found++) {
         FAB_PASS(compare_phases(c, found, phase, &same, err));

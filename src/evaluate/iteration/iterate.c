@@ -142,15 +142,13 @@ fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, 
                             const fab_compute_model *compute, const fab_iteration *chosen, fab_iteration *out,
                             fab_error *err) {
     /* As its phases were measured: of chunks that are chosen, the result may have more. */
-    FAB_OWNED fab_traffic *traffic = NULL;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
     const timing how = {.compute = compute,
                         .usd_per_s = fab_usd_per_s(fabric, result->ranks, given->job.gpu_hour_usd),
                         .chosen = chosen,
                         .max_bytes = fabric->spec.max_bytes};
-    FAB_PASS(FAB_NEW(traffic, 1, err));
-    *traffic = *given;
+    FAB_OWNED_COPY(fab_traffic, traffic, given, err);
     traffic->job.interleave = result->ranks > 0 ? result->job.interleave : given->job.interleave;
     FAB_PASS(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_PASS(iterate_times(traffic, &times, &how, out, err));
@@ -172,7 +170,7 @@ static const size_t PARTS[] = {
     offsetof(fab_iteration, time_s),       offsetof(fab_iteration, compute_s),    offsetof(fab_iteration, bubble_s),
     offsetof(fab_iteration, exposed_tp_s), offsetof(fab_iteration, exposed_cp_s), offsetof(fab_iteration, exposed_ep_s),
     offsetof(fab_iteration, exposed_pp_s), offsetof(fab_iteration, exposed_dp_s), offsetof(fab_iteration, optimizer_s)};
-#define N_PARTS (sizeof PARTS / sizeof PARTS[0])
+#define N_PARTS FAB_N_OF(PARTS)
 
 static double *part_of(fab_iteration *it, size_t i) {
     return (double *)(void *)((char *)it + PARTS[i]);

@@ -120,7 +120,7 @@ static fab_status keep_schedule(const iteration_plan *p, const iteration_candida
 /* --- choice ------------------------------------------------------------------------------------------------------- */
 
 static const uint64_t MICROBATCHES[] = {1, 2, 4, 8};
-#define N_MICROBATCHES (sizeof MICROBATCHES / sizeof MICROBATCHES[0])
+#define N_MICROBATCHES FAB_N_OF(MICROBATCHES)
 
 /* So many chunks are tried one by one; of more, those that divide the layers of the fullest stage. */
 #define EVERY_CHUNKS 32

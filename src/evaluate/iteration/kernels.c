@@ -13,7 +13,7 @@
 const fab_compute_model fab_compute_default = {FITTED_MATRIX_RATIO, FITTED_MEMORY_RATIO, 0.8, 0.8};
 
 static const struct { double m, n; } TILES[] = {{256, 128}, {128, 128}, {128, 64}};
-#define N_TILES (sizeof TILES / sizeof TILES[0])
+#define N_TILES FAB_N_OF(TILES)
 
 double fab_memory_s(const fab_compute_model *model, const fab_gpu *gpu, double bytes) {
     return bytes / (gpu->memory_bits_per_s / 8 * model->memory_ratio);

@@ -18,7 +18,7 @@ static const iterate_role ROLES[] = {
 };
 
 const iterate_role *iterate_role_of(const char *name) {
-    for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(ROLES); i++) {
         size_t n = strlen(ROLES[i].prefix);
         if (strncmp(name, ROLES[i].prefix, n) == 0 && (name[n] == '\0' || name[n] == '-')) {
             return &ROLES[i];

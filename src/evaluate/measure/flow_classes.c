@@ -26,9 +26,7 @@ static void put_gpu(grouping *g, const fab_prepared_phase *s, const fab_sent *se
                     uint32_t *head, uint32_t *next) {
     const uint32_t n_parts = s->demand->n_parts;
     uint32_t *mine = g->leaf + (size_t)g->n_groups * n_parts;
-    for (uint32_t p = 0; p < n_parts; p++) {
-        mine[p] = classes_leaf_of(s, s->phase->all.first + i, p);
-    }
+    FAB_FILL(mine, n_parts, classes_leaf_of(s, s->phase->all.first + i, (uint32_t)fab_at));
     uint32_t known = head[mine[0]]; /* group + 1 */
     while (known != 0 && g->apart[known - 1] == apart &&
            memcmp(g->leaf + (size_t)(known - 1) * n_parts, mine, n_parts * sizeof *mine) != 0) {

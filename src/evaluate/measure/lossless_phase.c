@@ -198,9 +198,8 @@ static bool leaves_domain(const fab_fabric *f, const fab_lossless_phase *p, uint
 static fab_status leave_domains(const fab_fabric *f, fab_lossless_phase *p, double *capacity, double **bits,
                                 bool *copies, uint32_t *n_sent, fab_error *err) {
     *n_sent = 0;
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        capacity[l] = fab_class_of(f, l)->kind == FAB_LINK_SCALEUP ? (double)INFINITY : p->capacity[l];
-    }
+    FAB_FILL(capacity, p->n_links,
+             fab_class_of(f, (uint32_t)fab_at)->kind == FAB_LINK_SCALEUP ? (double)INFINITY : p->capacity[fab_at]);
     for (uint32_t i = 0; i < p->n_flows; i++) {
         *n_sent += leaves_domain(f, p, i, &copies[i]);
     }
@@ -209,9 +208,7 @@ static fab_status leave_domains(const fab_fabric *f, fab_lossless_phase *p, doub
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(*bits, p->n_flows, err));
-    for (uint32_t i = 0; i < p->n_flows; i++) {
-        (*bits)[i] = leaves_domain(f, p, i, &copies[i]) ? p->bits[i] : 0;
-    }
+    FAB_FILL(*bits, p->n_flows, leaves_domain(f, p, (uint32_t)fab_at, &copies[fab_at]) ? p->bits[fab_at] : 0);
     p->bits = *bits;
     return FAB_OK;
 }
@@ -303,7 +300,6 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     FAB_OWNED double *latency_s = NULL;
     FAB_OWNED double *capacity = NULL;
     FAB_OWNED double *bits = NULL;
-    FAB_OWNED bool *copies = NULL;
     FAB_OWNED bool *marks = NULL;
     FAB_OWNED uint8_t *class_of = NULL;
     FAB_OWNED uint32_t *pool = NULL;
@@ -311,7 +307,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     fab_lossless_phase phase = *fluid;
     FAB_PASS(check_buffers(f, spec, &transport, err));
     FAB_PASS(FAB_NEW_ALL(phase.n_links, err, latency_s, capacity, marks));
-    FAB_PASS(FAB_NEW(copies, phase.n_flows, err));
+    FAB_OWNED_NEW(bool, copies, phase.n_flows, err);
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
         marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;

@@ -175,9 +175,8 @@ static fab_status find_variances(const fab_engine_run *run, const fab_dag *dag, 
     if (p->phase->all.share != NULL) {
         FAB_PASS(fab_split_load(dag, fab_split_even(), p->demand, p->demand->squares, out, err));
     }
-    for (uint32_t l = 0; l < p->fabric->n_links; l++) {
-        out[l] = scale * (p->phase->all.share != NULL ? out[l] : bytes[l] * (double)p->phase->all.bytes);
-    }
+    FAB_FILL(out, p->fabric->n_links,
+             scale * (p->phase->all.share != NULL ? out[fab_at] : bytes[fab_at] * (double)p->phase->all.bytes));
     return take_few(p, bytes, out, err);
 }
 

@@ -543,11 +543,8 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
 /* Whether no window is below this rate: no path of a tree is longer than up and down through links of every class. */
 static bool windows_allow(const fab_engine_run *run, double rate_bps) {
     const fab_fabric *f = run->prepared->fabric;
-    double longest_s = 0;
     double limit_bps = 0;
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        longest_s += 2 * f->classes[k].latency_s;
-    }
+    FAB_SUM(double, longest_s, k, f->n_classes, 2 * f->classes[k].latency_s);
     fab_flow_limits(run->router, &longest_s, 1, &limit_bps);
     return !fab_router_facts_of(run->router)->reorders || (fab_is_tree(f) && rate_bps < limit_bps);
 }

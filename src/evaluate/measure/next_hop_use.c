@@ -100,20 +100,14 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t
 /* Next hops of a group that were used, and that n ideal draws would leave unused. */
 static uint32_t used_of(const use *u, const fab_next_hop_list *next, uint32_t group, uint8_t mask, uint64_t n,
                         double *out_unused) {
-    uint32_t used = 0;
     const group_use *g = &u->group[group];
-    for (size_t i = g->member; i < g->member + g->count; i++) {
-        used += (u->used[i] & mask) != 0;
-    }
+    FAB_SUM_IN(uint32_t, used, i, g->member, g->member + g->count, (u->used[i] & mask) != 0);
     if (!fab_router_facts_of(u->router)->weighs) {
         *out_unused = next->count * exp((double)n * log1p(-1.0 / next->count));
         return used;
     }
-    double weight = 0;
     *out_unused = 0;
-    for (uint32_t i = 0; i < next->count; i++) {
-        weight += fab_router_weight(u->router, next, i);
-    }
+    FAB_SUM(double, weight, i, next->count, fab_router_weight(u->router, next, i));
     for (uint32_t i = 0; i < next->count; i++) {
         *out_unused += exp((double)n * log1p(-(double)fab_router_weight(u->router, next, i) / weight));
     }

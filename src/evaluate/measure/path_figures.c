@@ -92,9 +92,8 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
     uint32_t n_parts = fab_router_ports(t->router)->nics_per_gpu * fab_router_ports(t->router)->n_planes;
     if (r->between_switches) {
         fab_flow about = fab_phase_flow(chunk->phase, chunk->flow != NULL ? chunk->flow[flow] : chunk->first + flow);
-        for (uint32_t part = 0; part < n_parts; part++) {
-            t->segment_hops[part] = measure_segments(t->router, &about, part, &t->segment_s[part]);
-        }
+        FAB_FILL(t->segment_hops, n_parts,
+                 measure_segments(t->router, &about, (uint32_t)fab_at, &t->segment_s[fab_at]));
     }
     *out = NOTHING;
     for (uint32_t k = 0; k < n_paths; k++) {
@@ -168,9 +167,7 @@ static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_
     FAB_PASS(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
     FAB_FILL(x, f->n_links, 1);
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->hops, err)); /* the same on all of them */
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        x[l] = latency_of(f, l);
-    }
+    FAB_FILL(x, f->n_links, latency_of(f, (uint32_t)fab_at));
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_SHORTEST, x, demand, out->shortest_s, err));
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, demand, out->expected_s, err));
     return fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, out->longest_s, err);
@@ -441,13 +438,9 @@ fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *
                                        const fab_demand *demand, const fab_phase *phase, double *out_s,
                                        fab_error *err) {
     const fab_fabric *f = fab_router_fabric(router);
-    FAB_OWNED double *x = NULL;
-    FAB_OWNED double *longest_s = NULL;
-    FAB_PASS(FAB_NEW(x, f->n_links, err));
-    FAB_PASS(FAB_NEW(longest_s, demand->n_pairs, err));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        x[l] = latency_of(f, l);
-    }
+    FAB_OWNED_NEW(double, x, f->n_links, err);
+    FAB_OWNED_NEW(double, longest_s, demand->n_pairs, err);
+    FAB_FILL(x, f->n_links, latency_of(f, (uint32_t)fab_at));
     FAB_PASS(fab_split_fold(dag, split, FAB_FOLD_LONGEST, x, demand, longest_s, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
@@ -467,9 +460,8 @@ fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *
 
 void fab_flow_limits(const fab_router *router, const double *latency_s, uint64_t n_flows, double *out_bps) {
     bool reorders = fab_router_facts_of(router)->reorders;
-    for (uint64_t i = 0; i < n_flows; i++) {
-        out_bps[i] = reorders && latency_s[i] > 0 ? window_limit(router, latency_s[i]) : (double)INFINITY;
-    }
+    FAB_FILL(out_bps, n_flows,
+             reorders && latency_s[fab_at] > 0 ? window_limit(router, latency_s[fab_at]) : (double)INFINITY);
 }
 
 double fab_flow_latency_s(const fab_fabric *fabric, const fab_phase *phase, double latency_s) {

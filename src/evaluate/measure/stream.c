@@ -135,9 +135,7 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
     const fab_prepared_phase *prepared = s->run->prepared;
     const fab_all_to_all *all = &prepared->phase->all;
     FAB_PASS(FAB_NEW_ALL(all->n, err, s->sources, s->source_of));
-    for (uint32_t i = 0; i < all->n; i++) {
-        s->sources[i] = source_of_gpu(prepared, all->first + i);
-    }
+    FAB_FILL(s->sources, all->n, source_of_gpu(prepared, all->first + (uint32_t)fab_at));
     qsort(s->sources, all->n, sizeof *s->sources, by_leaf_and_sent);
     for (uint32_t i = 0; i < all->n; i++) { /* count equal ones */
         if (i == 0 || by_leaf_and_sent(&s->sources[s->n_sources - 1], &s->sources[i]) != 0) {

@@ -53,11 +53,8 @@ fab_status estimator_shift(fab_estimator_reader *t, uint32_t flow, const fab_lin
 
 fab_status estimator_clear(fab_estimator_reader *t, fab_error *err) {
     const uint32_t n_links = t->estimator->request.fabric->n_links;
-    uint32_t n = 0;
     memcpy(t->load, t->estimator->load, n_links * sizeof *t->load);
-    for (uint32_t l = 0; l < n_links; l++) {
-        n += is_heavy(t, l);
-    }
+    FAB_SUM(uint32_t, n, l, n_links, is_heavy(t, l));
     FAB_PASS(t->heavy.at == NULL && n <= MOST_HEAVY ? FAB_NEW(t->heavy.at, n_links, err) : FAB_OK);
     if (t->heavy.at != NULL) {
         memset(t->heavy.at, 0, n_links * sizeof *t->heavy.at);

@@ -22,13 +22,11 @@ fab_status fab_transfer_is_known(const fab_context *context, size_t engine, bool
     FAB_PASS(fab_context_router(context, engine, &router, err));
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     const fab_router_facts *facts = fab_router_facts_of(router);
-    bool known = what->gpus == NULL && what->design->fabric.transport.kind == FAB_TRANSPORT_FLUID && !facts->splits &&
-                 facts->n_rounds == 1;
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        known = known && traffic->phases[i].n_flows <= FAB_KEPT_PATHS / facts->paths_per_flow &&
-                !fab_is_estimated(router, &traffic->phases[i]);
-    }
-    *out = known;
+    const fab_phase *p = traffic->phases;
+    FAB_ALL(is_kept, i, traffic->n_phases,
+            p[i].n_flows <= FAB_KEPT_PATHS / facts->paths_per_flow && !fab_is_estimated(router, &p[i]));
+    *out = is_kept && what->gpus == NULL && what->design->fabric.transport.kind == FAB_TRANSPORT_FLUID &&
+           !facts->splits && facts->n_rounds == 1;
     return FAB_OK;
 }
 
@@ -116,9 +114,8 @@ static fab_status estimate(const fab_estimator_request *request, double *bytes, 
     FAB_PASS(fab_estimator_read(reader, &nothing, &as_it_is, true, &found, err)); /* by its bits, not by their ratio */
     out->transfer_s = found.transfer_s;
     out->path_s = estimator_longest_latency(&estimator->latencies);
-    for (uint32_t l = 0; l < request->fabric->n_links; l++) {
-        bytes[l] = (estimator->load[l].bits + (estimator->relayed != NULL ? estimator->relayed[l] : 0)) / BITS;
-    }
+    FAB_FILL(bytes, request->fabric->n_links,
+             (estimator->load[fab_at].bits + (estimator->relayed != NULL ? estimator->relayed[fab_at] : 0)) / BITS);
     return FAB_OK;
 }
 

@@ -164,9 +164,7 @@ static fab_status timed_bytes(const fab_timed_phase *timed, const fab_phase *pha
     *out = timed->bytes;
     if (ratio != 1) {
         FAB_PASS(FAB_NEW(*own, n_links, err));
-        for (uint32_t l = 0; l < n_links; l++) {
-            (*own)[l] = timed->bytes[l] * ratio;
-        }
+        FAB_FILL(*own, n_links, timed->bytes[fab_at] * ratio);
         *out = *own;
     }
     return FAB_OK;

@@ -206,11 +206,8 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
 
 /* Whether the engine is that of the base, or of an earlier change, in other words. */
 static bool is_known_engine(const advisor *a, const advise_list *list, const advise_change *change) {
-    bool is_known = strcmp(change->label, a->at_base.label) == 0;
-    for (const advise_change *earlier = list->items; earlier < change; earlier++) {
-        is_known = is_known || strcmp(change->label, earlier->label) == 0;
-    }
-    return change->sets_engine && is_known;
+    FAB_ANY(is_known, i, change - list->items, strcmp(change->label, list->items[i].label) == 0);
+    return change->sets_engine && (is_known || strcmp(change->label, a->at_base.label) == 0);
 }
 
 /* Evaluates change i alone. */
@@ -387,7 +384,7 @@ static fab_status find_iteration(advisor *a, const advise_config *config, double
     about->counts.gpus = fab_n_gpus(a->what->fabric); /* prices are not asked for */
     const fab_status status = replay_config(a, config, a->what->seed, true, &result, &why);
     *out_s = status == FAB_OK && result.n_iterations > 0 ? result.iterations[0].time_s : 0;
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, status, &why);
 }
 
 static fab_status write_best(const advisor *a, const stack *s, fab_error *err) {

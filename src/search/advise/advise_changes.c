@@ -128,7 +128,7 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
     if (!is_ecmp(a->base.engine)) {
         FAB_PASS(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
     }
-    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(CHANGES); i++) {
         const bool has_fewer =
             strncmp(CHANGES[i].options, "qp=", 3) == 0 && strtoull(CHANGES[i].options + 3, NULL, 10) < pairs;
         if (a->what->fabric->n_tiers >= CHANGES[i].tiers && !has_fewer) {
@@ -154,7 +154,7 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=packet"},
         {FAB_ADVICE_ADAPTIVE, "spray"},
     };
-    for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(ENGINES); i++) {
         FAB_PASS(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
     }
     return FAB_OK;
@@ -164,16 +164,13 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
 static fab_status add_priorities(const advisor *a, advise_list *list, fab_error *err) {
     const fab_transport_spec *t = &a->what->design->fabric.transport;
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
-    bool has_some = false; /* several communicators */
-    for (size_t i = 0; i < a->traffic->n_phases; i++) {
-        has_some = has_some || a->traffic->phases[i].n_comms > 1;
-    }
+    FAB_ANY(has_some, i, a->traffic->n_phases, a->traffic->phases[i].n_comms > 1); /* communicators */
     const struct {
         bool is_tried;
         fab_priority priority;
         const char *name;
     } WAYS[] = {{true, FAB_PRIORITY_RECEIVER, "receiver"}, {has_some, FAB_PRIORITY_COMMUNICATOR, "communicator"}};
-    for (size_t i = 0; is_lossless && i < sizeof WAYS / sizeof WAYS[0]; i++) {
+    for (size_t i = 0; is_lossless && i < FAB_N_OF(WAYS); i++) {
         const advise_change change = {
             .kind = FAB_ADVICE_PRIORITIES, .needs_switch_support = true, .packets.priority = WAYS[i].name};
         FAB_PASS(WAYS[i].is_tried && t->priority != WAYS[i].priority ? changes_add(list, &change, err) : FAB_OK);
@@ -186,7 +183,7 @@ static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *er
     static const double TIMES[] = {4, 16};
     const fab_transport_spec *t = &a->what->design->fabric.transport;
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
-    for (size_t i = 0; is_lossless && i < sizeof TIMES / sizeof TIMES[0]; i++) {
+    for (size_t i = 0; is_lossless && i < FAB_N_OF(TIMES); i++) {
         const advise_change change = {
             .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .packets.xoff_bytes = TIMES[i] * t->xoff_bytes};
         FAB_PASS(changes_add(list, &change, err));
@@ -262,12 +259,10 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
         advise_change change = {.kind = FAB_ADVICE_RANK_ORDER};
         order_text(i % 24, change.order, sizeof change.order);
         /* of several ways to write an order, the one with cp behind tp, as in the default */
-        bool is_new = i >= 24 || strstr(change.order, "tp-cp") != NULL;
+        bool is_usual = i >= 24 || strstr(change.order, "tp-cp") != NULL;
         shorten(&a->traffic->job, change.order, seen[n_seen]);
-        for (int k = 0; k < n_seen; k++) {
-            is_new = is_new && strcmp(seen[k], seen[n_seen]) != 0;
-        }
-        if (is_new) {
+        FAB_ANY(is_seen, k, n_seen, strcmp(seen[k], seen[n_seen]) == 0);
+        if (is_usual && !is_seen) {
             n_seen++;
             FAB_PASS(changes_add(list, &change, err));
         }

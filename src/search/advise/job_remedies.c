@@ -67,7 +67,7 @@ static fab_status remedy_try(const job_trial *t, const char *what, bool is_engin
     if (status == FAB_OK) {
         t->c->remedies[t->c->n_remedies++] = remedy;
     }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, status, &why);
 }
 
 /* Whether jobs have servers of their choice; `changed` gives each as many, one job after the other. */
@@ -90,14 +90,14 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
     const fab_context_request *what = fab_context_what(t->base->context);
     advise_config base = {.order = ""};
     FAB_FORMAT(base.engine, "%s", t->engine.text);
-    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
+    for (size_t i = 0; i < FAB_N_OF(CHANGES); i++) {
         advise_config config;
-        bool is_given = fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces;
-        is_given = is_given || !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
-                   !advise_apply(&CHANGES[i], &base, false, false, &config);
-        for (size_t e = 0; e < what->n_engines; e++) {
-            is_given = is_given || strcmp(what->engines[e].text, config.engine) == 0;
+        if ((fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces) ||
+            !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
+            !advise_apply(&CHANGES[i], &base, false, false, &config)) {
+            continue;
         }
+        FAB_ANY(is_given, e, what->n_engines, strcmp(what->engines[e].text, config.engine) == 0);
         if (!is_given) {
             FAB_FORMAT(t->engine.text, "%s", config.engine);
             FAB_PASS(remedy_try(t, config.engine, true, CHANGES[i].needs_switch_support, err));

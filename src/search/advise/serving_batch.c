@@ -23,7 +23,7 @@ static fab_status serve_batch(const fab_replay *base, const fab_result *first, s
     const fab_status status = fab_context_traffic(context, &traffic, &why);
     *out_fits = status == FAB_OK && traffic->memory.fits;
     if (!*out_fits) {
-        return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+        return fab_unless_refused(err, status, &why);
     }
     const fab_replay replay = {
         .context = context, .n_seeds = base->n_seeds, .n_threads = base->n_threads, .rates = true, .times_only = true};

@@ -125,9 +125,7 @@ static fab_status take_loads(alternatives *t, const fab_engine_result *e, size_t
     const size_t n = t->what->fabric->n_links;
     const double ratio = (double)t->traffic->phases[phase].total_bytes / (double)t->traffic->phases[like].total_bytes;
     FAB_PASS(t->scaled[phase] == NULL ? FAB_NEW(t->scaled[phase], n, err) : FAB_OK);
-    for (size_t i = 0; i < n; i++) {
-        t->scaled[phase][i] = e->load_bytes[i] * ratio;
-    }
+    FAB_FILL(t->scaled[phase], n, e->load_bytes[fab_at] * ratio);
     t->bytes[phase] = t->scaled[phase];
     return FAB_OK;
 }
@@ -218,7 +216,7 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
         FAB_FORMAT(alternative->reason, "%.250s", why.text);
         return FAB_OK;
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 /* --- luck --------------------------------------------------------------------------------------------------------- */
@@ -278,8 +276,7 @@ static fab_status check_luck(alternatives *t, fab_error *err) {
     FAB_OWNED_NEW(fab_seed_figures, base, n_checked(t), err);
     bool draws = false;
     bool is_known = false;
-    for (size_t i = 0; i < t->verdict->n_alternatives; i++) {
-        fab_alternative *a = &t->verdict->alternatives[i];
+    FAB_EACH(fab_alternative, a, t->verdict->alternatives, t->verdict->n_alternatives) {
         if (!a->is_possible || a->time_s >= t->verdict->compared_s * (1 - FAB_VERDICT_LITTLE)) {
             continue;
         }

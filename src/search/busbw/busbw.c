@@ -184,7 +184,7 @@ static fab_status busbw_replay(const fab_busbw_request *request, uint32_t ranks,
                                fab_busbw_engine *engines, fab_error *err) {
     const fab_context_request *what = fab_context_what(request->context);
     FAB_FILL(out, what->n_engines * FAB_NCCL_N_ALGORITHMS, (busbw_network){.network = {.s_per_byte = NAN}});
-    for (size_t i = 0; i < sizeof FLOWS / sizeof FLOWS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(FLOWS); i++) {
         if (FLOWS[i].operation == request->operation && is_defined(what->fabric, &FLOWS[i], ranks)) {
             FAB_PASS(replay_flows(request, &FLOWS[i], ranks, out, engines, err));
         }

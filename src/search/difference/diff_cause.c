@@ -2,7 +2,6 @@
 #include "diff_search.h"
 
 #include "fab/analysis.h"
-#include "fab/units.h"
 
 #include <stdarg.h>
 
@@ -101,9 +100,7 @@ static fab_status undo_servers(const diff *d, const bool *undone, fab_design *de
         }
         uint32_t back = at < n && at < n_then ? diff_server_after(d, then[at]) : FAB_NONE;
         FAB_REFUSE_IF(back == FAB_NONE, err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
-        for (size_t k = 0; k < n; k++) {
-            now[k] = k != at && now[k] == back ? now[at] : now[k];
-        }
+        FAB_FILL(now, n, fab_at != at && now[fab_at] == back ? now[at] : now[fab_at]);
         now[at] = back;
     }
     return diff_set_servers(design, now, n, err);
@@ -170,12 +167,11 @@ static fab_status diff_time_without(const diff *d, const bool *undone, double *o
 done:
     fab_fabric_free(graph);
     FAB_FREE_ALL((void *)failed, design);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_unless_refused(err, status, &inner);
 }
 
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) {
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *d->design[1];
+    FAB_OWNED_COPY(fab_design, design, d->design[1], err);
     FAB_PASS(diff_set_servers(design, servers, n, err));
     const diff_variant v = {
         .design = design, .graph = d->side[1].f, .failed = d->q->after.failed, .n_failed = d->q->after.n_failed};

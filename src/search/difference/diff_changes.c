@@ -46,16 +46,12 @@ static bool is_told_elsewhere(const diff *d, const char *line, size_t key) {
                                         "fabric.file=", "fabric.digest=", "fabric.format="};
     static const char *const COUNTS[] = {"fabric.gpus=", "fabric.radix=", "fabric.port="};
     bool imported = d->q->before.is_imported && d->q->after.is_imported;
-    bool told = strncmp(line, "job.", 4) == 0 && key > 9 && strncmp(line + key - 9, ".servers=", 9) == 0;
-    told = told || (d->q->before.hosts != NULL && strncmp(line, "job.", 4) == 0 && key > 11 &&
-                    strncmp(line + key - 11, ".n-servers=", 11) == 0);
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        told = told || strncmp(line, NAMES[i], strlen(NAMES[i])) == 0;
-    }
-    for (size_t i = 0; imported && i < sizeof COUNTS / sizeof *COUNTS; i++) {
-        told = told || strncmp(line, COUNTS[i], strlen(COUNTS[i])) == 0;
-    }
-    return told;
+    bool of_job = strncmp(line, "job.", 4) == 0;
+    bool is_list = of_job && key > 9 && strncmp(line + key - 9, ".servers=", 9) == 0;
+    bool is_number = of_job && key > 11 && strncmp(line + key - 11, ".n-servers=", 11) == 0;
+    FAB_ANY(is_name, i, FAB_N_OF(NAMES), strncmp(line, NAMES[i], strlen(NAMES[i])) == 0);
+    FAB_ANY(is_count, i, FAB_N_OF(COUNTS), strncmp(line, COUNTS[i], strlen(COUNTS[i])) == 0);
+    return is_list || (is_number && d->q->before.hosts != NULL) || is_name || (is_count && imported);
 }
 
 /* One line of `of` that the other text has not, or has otherwise. */

@@ -120,9 +120,7 @@ fab_status diff_match_links(diff *d, fab_error *err) {
     FAB_PASS(FAB_NEW(d->back, (size_t)a->n_links + 1, err));
     memset(d->same, 0xff, b->n_links * sizeof *d->same);
     memset(d->back, 0xff, a->n_links * sizeof *d->back);
-    for (fab_node_id v = 0; v < b->n_nodes; v++) {
-        d->node[v] = node_in(b, v, a);
-    }
+    FAB_FILL(d->node, b->n_nodes, node_in(b, (fab_node_id)fab_at, a));
     match_links(d, true, true);
     match_links(d, true, false);
     match_links(d, false, true);

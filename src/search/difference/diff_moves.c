@@ -129,9 +129,7 @@ fab_status diff_find_moves(diff *d, fab_error *err) {
             d->moved[server] = d->moved[server] == FAB_NONE && c < n_second ? c : d->moved[server];
         }
     }
-    for (uint32_t server = 0; server < d->side[1].f->n_servers; server++) {
-        d->moved[server] = stays[server] ? FAB_NONE : d->moved[server];
-    }
+    FAB_FILL(d->moved, d->side[1].f->n_servers, stays[fab_at] ? FAB_NONE : d->moved[fab_at]);
     for (uint32_t c = 0; c < n; c++) {
         fab_link_id link = 0;
         const uint32_t server = server_of_cable(d, c, &link);

@@ -65,11 +65,8 @@ static uint32_t key_of(const property *x, property_kind kind, uint32_t server) {
 /* All that meet have it, and the server of before has not. */
 static bool is_common(const property *x, property_kind kind) {
     uint32_t key = key_of(x, kind, x->is);
-    bool common = key != FAB_NONE && (x->was == FAB_NONE || key_of(x, kind, x->was) != key);
-    for (size_t i = 0; i < x->n_on_link; i++) {
-        common = common && key_of(x, kind, x->on_link[i]) == key;
-    }
-    return common;
+    FAB_ALL(have_it, i, x->n_on_link, key_of(x, kind, x->on_link[i]) == key);
+    return have_it && key != FAB_NONE && (x->was == FAB_NONE || key_of(x, kind, x->was) != key);
 }
 
 /* --- who meets ---------------------------------------------------------------------------------------------------- */
@@ -159,11 +156,8 @@ static bool is_hurt(const property *x, uint32_t server) {
 }
 
 static bool is_free(const property *x, uint32_t server) {
-    bool taken = server == x->was || server >= fab_n_complete_servers(x->f) || is_hurt(x, server);
-    for (size_t i = 0; i < x->n_servers; i++) {
-        taken = taken || x->servers[i] == server;
-    }
-    return !taken;
+    FAB_ANY(is_taken, i, x->n_servers, x->servers[i] == server);
+    return !is_taken && server != x->was && server < fab_n_complete_servers(x->f) && !is_hurt(x, server);
 }
 
 /* What a property predicts for another server in this place: with it the time stays, without it comes back. */

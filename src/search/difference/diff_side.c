@@ -237,11 +237,8 @@ static fab_status hurt(diff_side *s, fab_error *err) {
     look_at_ranks(s);
     FAB_PASS(hurt_phases(s, transfer_s, values, err));
     for (size_t e = 0; e < s->result.n_iterations; e++) {
-        bool known = s->stopped.length == 0;
-        for (size_t p = 0; p < s->result.n_phases; p++) {
-            known = known && s->result.phases[p].engines[e].has_time;
-        }
-        if (!known) {
+        FAB_ALL(is_known, p, s->result.n_phases, s->result.phases[p].engines[e].has_time);
+        if (!is_known || s->stopped.length > 0) {
             s->result.iterations[e].time_s = NAN;
         } else {
             FAB_PASS(hurt_iteration(s, e, &transfer_s[e * of_engine], values, err));
@@ -321,7 +318,7 @@ fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double
         status = diff_parts_of(&side.result, 0, out_parts, &inner);
     }
     diff_side_release(&side);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_unless_refused(err, status, &inner);
 }
 
 /* --- servers by name ---------------------------------------------------------------------------------------------- */

@@ -146,11 +146,9 @@ static uint64_t draws_of(const fab_result *result, size_t e, const char *name) {
  * would tell apart. */
 static void note_draws(diff *d, size_t e) {
     fab_diff_engine *out = &d->out->engines[e];
-    bool hangs = out->n_new + out->n_gone > 0;
     bool is_once = false;
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        hangs = hangs || d->out->changes[i].kind == FAB_CHANGE_SERVER;
-    }
+    FAB_ANY(hangs, i, d->out->n_changes, d->out->changes[i].kind == FAB_CHANGE_SERVER);
+    hangs = hangs || out->n_new + out->n_gone > 0;
     FAB_EACH(const fab_diff_phase, row, out->phases, out->n_phases) {
         const uint64_t before = draws_of(&d->side[0].result, e, row->name);
         const uint64_t after = draws_of(&d->side[1].result, e, row->name);
@@ -315,11 +313,9 @@ static void say_times(const fab_difference *out, fab_str *text) {
 }
 
 static bool is_nothing(const fab_difference *out) {
-    bool same = out->n_changes == 0 && out->n_engines > 0 && out->stopped == NULL;
-    FAB_EACH(const fab_diff_engine, engine, out->engines, out->n_engines) {
-        same = same && !(fabs(engine->ratio - 1) > DIFF_SAME) && engine->n_new == 0 && engine->n_gone == 0;
-    }
-    return same;
+    const fab_diff_engine *e = out->engines;
+    FAB_ANY(differs, i, out->n_engines, fabs(e[i].ratio - 1) > DIFF_SAME || e[i].n_new > 0 || e[i].n_gone > 0);
+    return !differs && out->n_changes == 0 && out->n_engines > 0 && out->stopped == NULL;
 }
 
 static fab_status say_verdict(const diff *d, fab_error *err) {
@@ -404,7 +400,7 @@ static fab_status evaluate_both(diff *d, fab_error *err) {
         }
         return evaluate_states(d, err);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_fail_as(err, status, &why);
 }
 
 static const char *kind_of(const fab_diff_request *q) {

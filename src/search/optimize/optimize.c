@@ -302,7 +302,6 @@ static void find_edges(const fab_catalog *c, fab_optimum *o) {
 }
 
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
-    FAB_OWNS(fab_optimum_free_owned) fab_optimum *o = NULL;
     FAB_OWNS(optimize_release)
     search s = {.request = request,
                 .limits = limits_of(&request->limits),
@@ -313,7 +312,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     /* counts of choices would not be exact, nor end */
     FAB_REFUSE_IF(bytes > MOST_BYTES, err, FAB_ELIMIT, "optimize",
                   "the catalog has choices for %.3g bytes of memory, limit %.3g", bytes, MOST_BYTES);
-    FAB_PASS(FAB_NEW(o, 1, err));
+    FAB_OWNS_NEW(fab_optimum_free_owned, fab_optimum, o, 1, err);
     FAB_PASS(optimize_enumerate(&s, err));
     optimize_rank(&s);
     FAB_PASS(next_best(&s, NULL) == NULL ? optimize_explain_infeasible(&s, err) : FAB_OK);

@@ -69,11 +69,9 @@ fab_status optimize_base_spec(const structure *x, fab_fabric_spec *out, fab_erro
 
 void optimize_switch_text(const structure *x, char *out, size_t size) {
     size_t n = 0;
-    bool same = true;
     out[0] = '\0';
-    for (uint32_t t = 1; t < x->n_tiers; t++) {
-        same = same && x->tier[t].model == x->tier[0].model && x->tier[t].breakout == x->tier[0].breakout;
-    }
+    FAB_ALL_IN(same, t, 1, x->n_tiers,
+               x->tier[t].model == x->tier[0].model && x->tier[t].breakout == x->tier[0].breakout);
     for (uint32_t t = 0; t < (same ? 1 : x->n_tiers) && n < size; t++) {
         char split[24] = "";
         if (x->tier[t].breakout > 1) {

@@ -11,7 +11,6 @@
 #include "tokens_internal.h"
 
 #include "fab/sweep_run.h"
-#include "fab/verdict.h"
 
 static void tokens_close(token_search *t) {
     for (size_t i = 0; i < t->n; i++) {
@@ -84,14 +83,13 @@ static void note_refusal(token_search *t, const fab_error *why) {
 static fab_status measure_floor(token_search *t, const ranked *r, token_floor *out, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     fab_token_search *o = &t->out->tokens;
-    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_OWNED_NEW(fab_optimum_point, point, 1, err);
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
     const fab_plan_request request = tokens_plan_request(t, fabric, out->kept);
     const fab_status status = fab_plan_floor(&request, &plans, &why);
-    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_unless_refused(err, status, &why));
     out->is_refused = status != FAB_OK;
     if (status != FAB_OK) {
         note_refusal(t, &why);
@@ -135,14 +133,9 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
 static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {
     for (size_t i = t->n; i > 0 && t->all[i - 1].structure == x; i--) {
         const candidate *other = t->all[i - 1].candidate;
-        bool is_equal = other->n_switches == c->n_switches && other->n_cables == c->n_cables;
-        for (size_t k = 0; k < FAB_MAX_TIERS; k++) {
-            is_equal = is_equal && other->built[k] == c->built[k];
-        }
-        for (goal g = 0; g < N_GOALS; g++) {
-            is_equal = is_equal && other->value[g] == c->value[g];
-        }
-        if (is_equal) {
+        FAB_ALL(has_tapers, k, FAB_MAX_TIERS, other->built[k] == c->built[k]);
+        FAB_ALL(has_values, g, N_GOALS, other->value[g] == c->value[g]);
+        if (has_tapers && has_values && other->n_switches == c->n_switches && other->n_cables == c->n_cables) {
             return &t->all[i - 1];
         }
     }
@@ -226,10 +219,9 @@ static void raise_bounds(token_search *t, ranked *r, const fab_plans *plans, dou
 static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNED fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
     token_judged best = {.n = 0};
-    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_OWNED_NEW(fab_optimum_point, point, 1, err);
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
     request.below_s = tokens_seconds_below(t, r, below_usd);
@@ -238,7 +230,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         refuse(t, r, &why);
         return FAB_OK;
     }
-    FAB_PASS(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_PASS(fab_fail_as(err, status, &why));
     if (plans->n_plans_listed == 0) { /* no plan is that fast, or none was found in time */
         raise_bounds(t, r, plans, below_usd);
         return FAB_OK;
@@ -354,7 +346,6 @@ static void list_point(const fab_optimum_point *winner, const fab_optimum_point 
 static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine, bool is_apart, uint64_t n_seeds,
                                   fab_sweep_point *out, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
-    FAB_OWNED fab_optimum_point *again = NULL;
     bool fits = false;
     const fab_optimize_request *q = t->s->request;
     const fab_sweep_request request = {.traffic = "job",
@@ -363,7 +354,7 @@ static fab_status evaluate_winner(token_search *t, const fab_engine_spec *engine
                                        .n_threads = q->n_threads,
                                        .scenarios = is_apart ? NULL : q->scenarios,
                                        .policy = t->best[0]->policy};
-    FAB_PASS(FAB_NEW(again, 1, err));
+    FAB_OWNED_NEW(fab_optimum_point, again, 1, err);
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
     if (engine == NULL) {
         FAB_PASS(fab_plan_set(t->design, fabric, &t->best[0]->plan, "", t->planned, &fits, err));
@@ -402,16 +393,15 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
         status = evaluate_winner(t, &HASHED, false, 0, &hashed, &why);
         t->out->tokens.hashed_usd_per_1e9_tokens = tokens_usd_of(t, &hashed);
     }
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, status, &why);
 }
 
 /* Whether the job does more on fewer servers of the winner than on all, with which designs were judged. */
 static fab_status find_fewer(token_search *t, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNED fab_optimum_point *again = NULL;
     const double least_s = t->best[0]->point->iteration_s * (1 + ROUNDING);
-    FAB_PASS(FAB_NEW(again, 1, err));
+    FAB_OWNED_NEW(fab_optimum_point, again, 1, err);
     FAB_PASS(tokens_open(t, t->best[0], again, &fabric, err));
     fab_plan_request request = tokens_plan_request(t, fabric, NULL);
     t->look_until_s = t->s->deadline_s;

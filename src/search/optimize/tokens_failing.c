@@ -44,7 +44,7 @@ static fab_status judge(token_search *t, const ranked *r, const fab_planned *p, 
         best->why = best->why.code == FAB_OK ? why : best->why;
         return FAB_OK;
     }
-    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_fail_as(err, status, &why));
     const uint64_t n = best->n + 1;
     if (goodput.is_short) {
         best->n = n;
@@ -119,9 +119,8 @@ void tokens_keep_replay(const token_search *t, ranked *r, const token_judged *be
 static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *fabric = NULL;
     FAB_OWNS(fab_plans_free_owned) fab_plans *plans = NULL;
-    FAB_OWNED fab_optimum_point *point = NULL;
     token_judged best = {.usd = r->candidate->token_usd, .n = 1};
-    FAB_PASS(FAB_NEW(point, 1, err));
+    FAB_OWNED_NEW(fab_optimum_point, point, 1, err);
     FAB_PASS(tokens_open(t, r, point, &fabric, err));
     if (r->is_leading) {
         fab_plan_request request = tokens_plan_request(t, fabric, r->floor->kept);
@@ -139,12 +138,10 @@ static fab_status judge_again(token_search *t, ranked *r, fab_error *err) {
 }
 
 static bool leads_family(const token_search *t, const ranked *r) {
-    bool is_it = true;
-    FAB_EACH(const ranked, other, t->all, t->n) {
-        is_it = is_it && !(other->point != NULL && other->structure->family == r->structure->family &&
-                           tokens_by_price(other, r) < 0);
-    }
-    return is_it;
+    FAB_ANY(is_beaten, i, t->n,
+            t->all[i].point != NULL && t->all[i].structure->family == r->structure->family &&
+                tokens_by_price(&t->all[i], r) < 0);
+    return !is_beaten;
 }
 
 /* NULL: the best of each family has tried its own, and all have tried each other's. */

@@ -18,11 +18,9 @@ ranked *tokens_cheapest_network(token_search *t) {
 
 /* What is built without further thought: no taper, one plane, whole ports. */
 static bool is_plain(const ranked *r) {
-    bool is_it = r->structure->planes == 1 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
-    for (uint32_t i = 0; i < r->structure->n_tiers; i++) {
-        is_it = is_it && r->structure->tier[i].breakout == 1 && r->structure->tier[i].breakout_up == 1;
-    }
-    return is_it;
+    const structure *x = r->structure;
+    FAB_ALL(is_whole, i, x->n_tiers, x->tier[i].breakout == 1 && x->tier[i].breakout_up == 1);
+    return is_whole && x->planes == 1 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
 }
 
 /* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */

@@ -531,7 +531,7 @@ fab_status fab_place_in_order(const fab_design *design, size_t engine, const cha
     ordered->n_engines = 1;
     FAB_PASS(fab_design_set_job(ordered, 0, "placement", "order", "--job", err));
     const fab_status status = fab_sweep_evaluate(&request, ordered, &point, &why);
-    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_unless_refused(err, status, &why));
     *out_s = status == FAB_OK && fab_sweep_has_time(&point, 0) ? point.engines[0].time_s : 0;
     return FAB_OK;
 }

@@ -13,11 +13,8 @@ static bool is_wanted(const fab_job_spec *job) {
 }
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
-    bool any = design->n_jobs == 0;
-    for (size_t job = 0; job < design->n_jobs; job++) {
-        any = any || is_wanted(&design->jobs[job]);
-    }
-    return any && strncmp(traffic, "job", 3) == 0;
+    FAB_ANY(any, job, design->n_jobs, is_wanted(&design->jobs[job]));
+    return (any || design->n_jobs == 0) && strncmp(traffic, "job", 3) == 0;
 }
 
 fab_status plan_give_job(fab_design *design, fab_error *err) {
@@ -92,7 +89,7 @@ static fab_status choose_alone(const fab_plan_request *request, fab_design *desi
     if (!asked && status == FAB_EUNSUPPORTED) { /* nothing of it has a time: sizes by their rules do as well */
         return FAB_OK;
     }
-    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_fail_as(err, status, &why));
     FAB_PASS(out != NULL ? fab_plan_beside(request, plans, err) : FAB_OK);
     FAB_PASS(fab_job_space_new(design, request->fabric, &space, err));
     fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);

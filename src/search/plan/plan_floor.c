@@ -23,8 +23,7 @@ void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates 
         nic_bps = fmax(nic_bps, bps);
     }
     out->nics_bps = nic_bps * fabric->nics_per_server * (double)fab_job_space_servers(space);
-    for (uint16_t i = 0; i < fabric->n_classes; i++) {
-        const fab_link_class *c = &fabric->classes[i];
+    FAB_EACH(const fab_link_class, c, fabric->classes, fabric->n_classes) {
         out->domain_bps = c->kind == FAB_LINK_SCALEUP ? fmax(out->domain_bps, c->usable_bps) : out->domain_bps;
     }
 }

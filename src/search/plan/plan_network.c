@@ -284,7 +284,7 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, uint64_t dra
     if (fab_is_refusal(status)) {
         (void)snprintf(note, size, "%.250s", why.text);
     }
-    FAB_REFUSE_IF(status != FAB_OK && !fab_is_refusal(status), err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_unless_refused(err, status, &why));
     n->n_routed++;
     n->routed += fab_job_space_gpus(n->space);
     return FAB_OK;

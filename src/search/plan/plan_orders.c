@@ -18,8 +18,7 @@ static void add_space(const fab_plans *found, fab_plans *plans) {
 
 fab_status fab_plan_try(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     fab_error why = {.code = FAB_OK};
-    fab_status status = fab_plan_search(request, out, &why);
-    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+    return fab_unless_refused(err, fab_plan_search(request, out, &why), &why);
 }
 
 bool plan_tries_orders(const fab_plan_request *request) {
@@ -58,8 +57,7 @@ static double faster_s(const fab_plan_request *request, const fab_plans *best) {
  * refused. */
 static fab_status try_order(const fab_plan_request *request, size_t order, bool is_listed, const fab_plans *best,
                             fab_plans *usual, fab_plans **out, fab_error *err) {
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *request->design;
+    FAB_OWNED_COPY(fab_design, design, request->design, err);
     fab_plan_request within = plan_in_order(request, order, design);
     FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
     const fab_stat *draws = best->n_plans_listed > 0 ? &best->plans[0].draws_s : NULL;
@@ -81,8 +79,7 @@ static fab_status try_order(const fab_plan_request *request, size_t order, bool 
 
 /* Again, with all that a report lists; the first search has counted this order already. */
 static fab_status list_order(const fab_plan_request *request, size_t order, fab_plans **out, fab_error *err) {
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *request->design;
+    FAB_OWNED_COPY(fab_design, design, request->design, err);
     const fab_plan_request within = plan_in_order(request, order, design);
     return fab_plan_search(&within, out, err);
 }
@@ -136,8 +133,7 @@ fab_status plan_orders(const fab_plan_request *request, size_t n_orders, fab_pla
 fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *least = NULL;
     FAB_PASS(plan_floor_in_order(request, &least, err));
-    FAB_OWNED_NEW(fab_design, design, 1, err);
-    *design = *request->design;
+    FAB_OWNED_COPY(fab_design, design, request->design, err);
     for (size_t i = 1; plan_tries_orders(request) && i < request->n_orders; i++) {
         FAB_OWNS(fab_plans_free_owned) fab_plans *found = NULL;
         const fab_plan_request within = plan_in_order(request, i, design);

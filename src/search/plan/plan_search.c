@@ -114,7 +114,7 @@ static fab_status know_plan(plan_search *s, const plan_node *node, size_t *out, 
         *out = SIZE_MAX;
         return FAB_OK;
     }
-    FAB_REFUSE_IF(status != FAB_OK, err, status, why.where, "%s", why.text);
+    FAB_PASS(fab_fail_as(err, status, &why));
     if (note[0] != '\0') {
         added->iteration.time_s = INFINITY;
         if (s->found->untimed_note[0] == '\0') {

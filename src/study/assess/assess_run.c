@@ -41,9 +41,7 @@ fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_err
     FAB_PASS(FAB_NEW(a->phase_s, d->n_phases, err));
     FAB_PASS(fab_workspace_new(d->request.context, &a->workspace, err));
     FAB_PASS(FAB_NEW(a->has_rank, fab_n_gpus(d->fabric), err));
-    for (uint32_t gpu = 0; gpu < fab_n_gpus(d->fabric); gpu++) {
-        a->has_rank[gpu] = has_rank_at_first(d, gpu);
-    }
+    FAB_FILL(a->has_rank, fab_n_gpus(d->fabric), has_rank_at_first(d, (uint32_t)fab_at));
     FAB_PASS(open_relocators(a, err));
     return FAB_GIVE(*out, a);
 }

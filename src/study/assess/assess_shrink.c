@@ -15,7 +15,7 @@ static uint64_t shrink_stride(const fab_job_spec *job) {
     const uint64_t sizes[] = {job->tp, job->cp, job->pp};
     const char *dp = strstr(job->order, "dp");
     uint64_t stride = 1;
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(NAMES); i++) {
         const char *at = strstr(job->order, NAMES[i]);
         stride *= at != NULL && (dp == NULL || at < dp) ? sizes[i] : 1;
     }

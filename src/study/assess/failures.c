@@ -255,7 +255,7 @@ static fab_status open_assessment(fab_what_if *x, fab_error *err) {
         inner = (fab_error){0};
         status = assessment_open(&request, &x->at->assessment, &inner);
     }
-    return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+    return fab_fail_as(err, status, &inner);
 }
 
 static void turn_to(fab_what_if *x, size_t engine) {

@@ -72,9 +72,9 @@ static fab_status run_cell(void *context, size_t index, FAB_UNUSED size_t worker
         sum_s[1] += last_s[1];
     }
     double factor[2];
-    for (int i = 0; i < 2; i++) {
-        factor[i] = alone[i]->time_s > 0 ? (sum_s[i] / (double)n + alone[i]->latency_s) / alone[i]->time_s : 1;
-    }
+    FAB_FILL(factor, 2,
+             alone[fab_at]->time_s > 0 ? (sum_s[fab_at] / (double)n + alone[fab_at]->latency_s) / alone[fab_at]->time_s
+                                       : 1);
     at->one->slowdown[at->row * at->one->n_columns + at->column] = factor[0];
     at->other->slowdown[at->column * at->other->n_columns + at->row] = factor[1];
     return FAB_OK;
@@ -194,7 +194,7 @@ static void write_plan(const fab_job_spec *job, char out[64]) {
     static const char *const NAMES[] = {"tp", "cp", "pp", "dp", "ep"};
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && used < 64; i++) {
+    for (size_t i = 0; i < FAB_N_OF(sizes) && used < 64; i++) {
         bool always = i == 0 || i == 2 || i == 3;
         if (always || sizes[i] > 1) {
             used += (size_t)snprintf(out + used, 64 - used, "%s%s %" PRIu64, used > 0 ? " " : "", NAMES[i], sizes[i]);

@@ -60,9 +60,7 @@ static double clearly_later_s(const absences *a, uint32_t job, size_t one, size_
 
 static double without_mean_s(const absences *a, uint32_t job, size_t left_out, double *values) {
     fab_stat found;
-    for (uint64_t s = 0; s < a->n_seeds; s++) {
-        values[s] = a->without_s[(left_out * a->n_seeds + s) * a->m->n + job];
-    }
+    FAB_FILL(values, a->n_seeds, a->without_s[(left_out * a->n_seeds + fab_at) * a->m->n + job]);
     fab_stat_of(values, a->n_seeds, &found);
     return found.mean;
 }

@@ -4,7 +4,7 @@
 int relocate_compare(const relocate_score *x, const relocate_score *y) {
     const int64_t by[][2] = {{x->n_cut, y->n_cut}, {x->is_late, y->is_late}, {x->n_collisions, y->n_collisions},
                              {x->worst, y->worst}, {x->excess, y->excess},   {x->n_healthy, y->n_healthy}};
-    for (size_t i = 0; i < sizeof by / sizeof by[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(by); i++) {
         FAB_ORDER_BY(by[i][0], by[i][1]);
     }
     return 0;

@@ -285,7 +285,7 @@ static void add_links(const exact *x, program *p, bool for_ratio) {
         } rows[] = {{may_collide(g), 1 + SLACK, first_c + i, 1 - g->most},
                     {g->most > x->view_worst[g->view], 0, first_w + g->view, -1},
                     {for_ratio && g->most > x->rest_worst, 0, first_w + x->n_views, -1}};
-        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        for (size_t k = 0; k < FAB_N_OF(rows); k++) {
             if (!rows[k].is_needed) {
                 continue;
             }

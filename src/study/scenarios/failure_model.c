@@ -52,9 +52,8 @@ fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec) {
     fab_failure_rates r = spec->rates;
     r.reform_s = r.reform_s > 0 ? r.reform_s : r.restart_s;
     r.shrunk_batch = spec->keep_batch ? 0 : 1;
-    for (size_t c = 0; c < FAB_FAILURE_N; c++) {
-        r.per_s[c] = spec->mtbf_s[c] > 0 ? 1 / spec->mtbf_s[c] : SETS[spec->set].per_s[c];
-    }
+    FAB_FILL(r.per_s, FAB_FAILURE_N,
+             spec->mtbf_s[fab_at] > 0 ? 1 / spec->mtbf_s[fab_at] : SETS[spec->set].per_s[fab_at]);
     return r;
 }
 

@@ -96,8 +96,6 @@ fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_er
     FAB_PASS(classes_init(&sets, n_sets, err));
     FAB_PASS(join_sets(s, alike, &sets, &single, err));
     FAB_PASS(FAB_NEW(s->equal, s->n, err));
-    for (uint32_t i = 0; i < s->n; i++) {
-        s->equal[i] = classes_root(&single, i);
-    }
+    FAB_FILL(s->equal, s->n, classes_root(&single, (uint32_t)fab_at));
     return count_classes(s, n_sets, s->k == 2 ? &sets : &single, err);
 }

@@ -473,7 +473,7 @@ static make_events *find_event(const char *text, size_t n) {
                   {"bundle", events_bundle},
                   {"update", events_update}};
     make_events *found = NULL;
-    for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(EVENTS); i++) {
         found = strlen(EVENTS[i].name) == n && memcmp(EVENTS[i].name, text, n) == 0 ? EVENTS[i].make : found;
     }
     return found;

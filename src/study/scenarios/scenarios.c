@@ -36,7 +36,7 @@ const fab_scenario_source fab_scenario_sources[] = {
     {"file:PATH", "a list: CSV with scenario,component[,left] or XML"},
     {NULL, NULL}};
 
-#define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
+#define N_CLASSES FAB_N_OF(CLASSES)
 
 FAB_RELEASES(fab_scenario_release, fab_scenario, component, event);
 

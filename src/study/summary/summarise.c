@@ -1,8 +1,6 @@
 /* Rows to a summary: sums and figures of every variant, policies against each other. Components: summarise_rank.c. */
 #include "summarise_internal.h"
 
-#include "fab/analysis.h"
-
 static const double QUANTILES[] = {0.5, 0.9, 0.99};
 static const char BASELINE[] = "first-spare";
 
@@ -62,7 +60,7 @@ static fab_status weighted_quantiles(const tally *t, bool falling, const double 
 }
 
 static fab_status find_spread(tally *t, bool less_is_worse, fab_spread *out, fab_error *err) {
-    enum { N = sizeof QUANTILES / sizeof QUANTILES[0] };
+    enum { N = FAB_N_OF(QUANTILES) };
     double at[N] = {t->least, t->least, t->least};
     if (t->n == 0) {
         *out = (fab_spread){.n = 0};
@@ -190,7 +188,7 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
                   row->variant);
     FAB_REFUSE_IF(row->state >= FAB_OUTCOME_N_STATES, err, FAB_EINPUT, NULL,
                   "scenario %" PRIu64 ", variant %" PRIu32 ": state %" PRIu32, row->scenario, row->variant, row->state);
-    for (size_t i = 0; i < sizeof FIGURES / sizeof FIGURES[0]; i++) {
+    for (size_t i = 0; i < FAB_N_OF(FIGURES); i++) {
         FAB_REFUSE_IF(FIGURES[i].value < FIGURES[i].least || FIGURES[i].value > FIGURES[i].most, err, FAB_EINPUT, NULL,
                       "scenario %" PRIu64 ", variant %" PRIu32 ": %s is %g, which cannot be", row->scenario,
                       row->variant, FIGURES[i].name, FIGURES[i].value);

@@ -112,14 +112,12 @@ static uint32_t look_at_nic(const fab_fabric *f, fab_node_id nic, uint32_t *out_
     for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
         fab_link_id link = f->out_link[i];
         const fab_link_class *c = fab_class_of(f, link);
-        bool is_known = false;
         if (c->kind != FAB_LINK_ACCESS) {
             continue;
         }
-        for (uint32_t j = f->out_first[nic]; j < i; j++) {
-            is_known = is_known || (fab_class_of(f, f->out_link[j])->kind == FAB_LINK_ACCESS &&
-                                    fab_head(f, f->out_link[j]) == fab_head(f, link));
-        }
+        FAB_ANY_IN(is_known, j, f->out_first[nic], i,
+                   fab_class_of(f, f->out_link[j])->kind == FAB_LINK_ACCESS &&
+                       fab_head(f, f->out_link[j]) == fab_head(f, link));
         *out_switches += !is_known;
         *out_sum_bps += c->capacity_bps;
         *out_most_bps = c->capacity_bps > *out_most_bps ? c->capacity_bps : *out_most_bps;

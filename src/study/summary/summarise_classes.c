@@ -1,7 +1,7 @@
 /* Components by what they are: links by boundary, switches by tier. */
 #include "summarise_internal.h"
 
-#include "fab/analysis.h"
+#include "fab/str.h"
 
 /* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
  * often each class fails in the span. */
@@ -44,9 +44,7 @@ static bool invert(double a[CLASSES][CLASSES], size_t n, double out[CLASSES][CLA
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, a[i][i]);
-        for (size_t j = 0; j < n; j++) {
-            out[i][j] = i == j;
-        }
+        FAB_FILL(out[i], n, i == fab_at);
     }
     for (size_t p = 0; p < n; p++) {
         double pivot = a[p][p];
@@ -120,9 +118,7 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            matrix[i][j] = sums->xx[class[i]][class[j]];
-        }
+        FAB_FILL(matrix[i], n, sums->xx[class[i]][class[fab_at]]);
     }
     if (!invert(matrix, n, inverse)) {
         return;

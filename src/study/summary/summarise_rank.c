@@ -1,6 +1,6 @@
 /* Components by what their loss does. */
 #include "summarise_internal.h"
-#include "fab/analysis.h"
+#include "fab/str.h"
 
 /* --- components that failed ------------------------------------------------------------------------------------- */
 

@@ -64,6 +64,8 @@ FAB_STATUS fab_near_size_find(const fab_fabric_spec *spec, const fab_counts *cou
 
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);
+/** fab_fail_as(), but FAB_OK of a refusal. */
+FAB_STATUS fab_unless_refused(fab_error *err, fab_status status, const fab_error *why);
 
 /** Names the design in an error of a module that does not know where its values came from; returns the status. */
 fab_status fab_blame_design(const fab_design *design, fab_status status, fab_error *err);

@@ -112,6 +112,11 @@ static inline void fab_free_owned(void *owned) {
     FAB_OWNS(release) type *pointer = NULL;                                                                            \
     FAB_PASS(FAB_NEW(pointer, n, err))
 
+/** `FAB_OWNED_COPY(fab_design, other, design, err);`: declares `fab_design *other`, a copy that its scope owns. */
+#define FAB_OWNED_COPY(type, pointer, from, err)                                                                       \
+    FAB_OWNED_NEW(type, pointer, 1, err);                                                                              \
+    *(pointer) = *(from)
+
 /** Defines what FAB_OWNS needs of a struct whose arrays are freed: FAB_FREES(reader_release, reader, rows, blocks); is
  * reader_release() that frees both, of 1 to 16 members. */
 #define FAB_FREES(release, type, ...)                                                                                  \

@@ -53,6 +53,9 @@ typedef struct fab_error {
  */
 fab_status fab_fail(fab_error *err, fab_status code, const char *where, const char *fmt, ...) FAB_PRINTF(4, 5);
 
+/** The error of a call that had one of its own becomes that of this one. FAB_OK where `status` is. */
+fab_status fab_fail_as(fab_error *err, fab_status status, const fab_error *why);
+
 /** fab_fail() with FAB_EINPUT at a place of a file; line and column from 1, column 0: the line. */
 fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_t column, const char *fmt, ...)
     FAB_PRINTF(5, 6);
