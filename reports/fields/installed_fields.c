@@ -20,8 +20,6 @@ static const char *finding_other_guid(const fab_at *at, char *room) {
     return room;
 }
 
-GIVES(bool, has_guid, here->guid != 0);
-GIVES(bool, has_other_guid, here->other_guid != 0);
 GIVES(bool, is_choice, fab_finding_is_choice(here->kind));
 
 static const fab_field FINDINGS[] = {
@@ -35,10 +33,10 @@ static const fab_field FINDINGS[] = {
     FIELD(cables, "Cables to be plugged, moved or looked at."),
     FIELD(node, "Where to walk to.", FILLED),
     FIELD(port, "Port of that node.", FILLED),
-    TEXT_MADE(guid, finding_guid, "GUID of that node.", .only = has_guid),
+    TEXT_MADE(guid, finding_guid, "GUID of that node.", IF(guid)),
     FIELD_OF(other_node, other, "Where the other end is, or belongs.", FILLED),
     FIELD(other_port, "Port of that node.", FILLED),
-    TEXT_MADE(other_guid, finding_other_guid, "GUID of the other node.", .only = has_other_guid),
+    TEXT_MADE(other_guid, finding_other_guid, "GUID of the other node.", IF(other_guid)),
     FIELD(line, "Line of the file.", FILLED),
     FIELD_OF(what, text, "What is wrong."),
     FIELD(work, "What to do."),

@@ -40,9 +40,7 @@ const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
 
 #undef T
 #define T fab_result
-static uint64_t zero_stage(const fab_at *at) {
-    return (uint64_t)(fab_job_zero(&((const T *)at->row)->job) - FAB_ZERO_0);
-}
+GIVES(uint64_t, zero_stage, (uint64_t)(fab_job_zero(&here->job) - FAB_ZERO_0));
 
 static const fab_field JOB[] = {
     NAMED_OF(kind, job.kind, fab_job_kinds, 3, "Kind of the job: training, ranking or serving."),
@@ -108,7 +106,6 @@ static const fab_fields TRAINING_RUN = TABLE("training", TRAINING, ITERATION);
 
 #undef T
 #define T fab_iteration_seeds
-GIVES(bool, has_price, here->usd_per_1e9_tokens.mean > 0);
 GIVES(bool, are_several, here->n_seeds > 1);
 
 static const fab_field SEEDS_OF_ITERATION[] = {
@@ -117,7 +114,7 @@ static const fab_field SEEDS_OF_ITERATION[] = {
     FIGURE(tflops_per_gpu, "TFLOP/s", "Floating-point operations executed per second and GPU over the seeds."),
     FIELD(mfu_ratio, "Model FLOPs utilisation over the seeds."),
     FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second over the seeds."),
-    FIGURE(usd_per_1e9_tokens, "USD", "GPU hours and network per 1e9 tokens over the seeds.", .only = has_price),
+    FIGURE(usd_per_1e9_tokens, "USD", "GPU hours and network per 1e9 tokens over the seeds.", FILLED),
 };
 static const fab_fields ITERATION_SEEDS = TABLE("iteration_seeds", SEEDS_OF_ITERATION, ITERATION, .many = are_several);
 

@@ -88,19 +88,11 @@ static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);
 
 #undef T
 #define T fab_mix_design
-GIVES(size_t, count_mix_jobs, here->n_jobs);
-
 static const fab_field MIX_DESIGNS[] = {
     FIELD(name, "Name of the design, or its one-line form."),
-    {.key = "jobs",
-     .type = FAB_FIELD_LIST,
-     .item = "job",
-     .at = offsetof(T, job),
-     .table = &fab_sweep_point_fields,
-     .n = count_mix_jobs,
-     .low = 2,
-     .high = FAB_MIX_JOBS,
-     .definition = "The training job, the ranking job and the serving job, as far as asked for."},
+    ARRAY(jobs, "job", job, n_jobs, &fab_sweep_point_fields,
+          "The training job, the ranking job and the serving job, as far as asked for.", .low = 2,
+          .high = FAB_MIX_JOBS),
     LIST(engines, "engine", engines, n_engines, &MIX_ENGINE, "All jobs together under every engine."),
 };
 static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
