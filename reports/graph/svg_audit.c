@@ -225,9 +225,8 @@ static void put_place_text(drawing *d, const place *p) {
         return;
     }
     FAB_FORMAT(text, "%" PRIu32, p->n);
-    if ((p->n > 0 && fab_svg_text_width("g", text) < p->width)) {
-        fab_svg_text(&d->w, p->x, p->y + 4, p->name != NULL ? "" : "g", "middle", p->width - 4,
-                     p->name != NULL ? p->name : text);
+    if (p->n > 0 && fab_svg_text_width("g", text) < p->width) {
+        fab_svg_text(&d->w, p->x, p->y + 4, "g", "middle", p->width - 4, text);
     }
 }
 
