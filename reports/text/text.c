@@ -165,9 +165,7 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_comparison(page, result);
         put_warnings(page, result);
         for (size_t i = 0; i < result->n_fabrics; i++) {
-            char title[48];
-            FAB_FORMAT(title, "BILL OF MATERIALS [%zu]", i + 1);
-            fab_text_cost(page, &result->fabrics[i], title);
+            fab_text_cost(page, &result->fabrics[i], fab_show(page, "BILL OF MATERIALS [%zu]", i + 1));
         }
         fab_text_prices(page, result);
     } else if (result->n_fabrics > 0) {

@@ -434,9 +434,7 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         n_built += p->is_built;
         if (p->is_built && e < p->n_engines && fab_sweep_is_overloaded(&p->engines[e])) {
-            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "",
-                             s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1)
-                                                 : answer_point(page, s, p));
+            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "", jobs_point(page, s, p));
             most = fmax(most, p->engines[e].serving.most_requests_per_s);
             n++;
         }

@@ -9,6 +9,11 @@ static const char *iteration_show_1_digit(fab_page *page, double value) {
     return fab_show(page, "%.1f", value);
 }
 
+/* Full recomputation does exchanges of a forward pass once more. */
+static bool repeats_exchanges(const fab_job_spec *job) {
+    return job->recompute == FAB_RECOMPUTE_FULL && !job->recompute_traffic && job->tp > 1;
+}
+
 /* One row per engine: the parts add up to the time. */
 static void iteration_put_parts(fab_page *page, const fab_result *result) {
     static const fab_column COLUMNS[] = {COLUMN("engine", text),
@@ -37,11 +42,7 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                       fab_engine_short(&result->phases[0], i, false, room));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    bool repeats = false;
-    for (size_t i = 0; i < result->n_iterations; i++) {
-        const fab_job_spec *job = &fab_result_of(result, i)->job;
-        repeats = repeats || (job->recompute == FAB_RECOMPUTE_FULL && !job->recompute_traffic && job->tp > 1);
-    }
+    FAB_ANY(repeats, i, result->n_iterations, repeats_exchanges(&fab_result_of(result, i)->job));
     fab_text_notef(page,
                    "tp (with cp, ep), pp, dp: communication that computation does not hide, x%.3g of the time in "
                    "TRAFFIC before that: networks deliver %.0f %% of their rates in measured runs%s",

@@ -156,10 +156,7 @@ void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
 }
 
 const char *fab_text_under_plans(const fab_sweep *s) {
-    bool any = false;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        any = any || (p->n_engines > 0 && p->engines[0].n_plans_tried > 0);
-    }
+    FAB_ANY(any, i, s->n_points, s->points[i].n_engines > 0 && s->points[i].engines[0].n_plans_tried > 0);
     return any ? " That is under these plans; others may be chosen then." : "";
 }
 

@@ -174,10 +174,7 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
     if (!v->hangs_on_batch) {
         return;
     }
-    bool keeps = false;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        keeps = keeps || p->keeps_batch;
-    }
+    FAB_ANY(keeps, i, s->n_points, s->points[i].keeps_batch);
     const char *what = fab_show(page, "[%zu] is best, [%zu] %s", v->batch_best + 1, v->batch_next + 1,
                                 fab_show_more(page, v->batch_ratio));
     if (v->batch_ratio < FAB_EVEN_RATIO) {
@@ -193,10 +190,7 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v, const char *too) {
-    bool has_routes = false; /* one tier leaves no choice of them */
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        has_routes = has_routes || (p->is_built && p->counts.tiers != 1);
-    }
+    FAB_ANY(has_routes, i, s->n_points, s->points[i].is_built && s->points[i].counts.tiers != 1); /* else no choice */
     if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0) || !has_routes) {
         return;
     }

@@ -463,14 +463,10 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
                       "One draw: what the seed picks (paths by hashing, random placements) gives other times under "
                       "another; --seeds 20 has means and how far seeds lie apart.");
     } else if (drawn_once != NULL) {
-        char more[32] = "";
-        if (n_once > 1) {
-            fab_append(more, sizeof more, " and %zu more", n_once - 1);
-        }
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 2,
             "One draw of %s%s: too many flows for several unasked. The others are means; --seeds N has those of all.",
-            fab_text_sweep_point(page, s, drawn_once), more);
+            fab_text_sweep_point(page, s, drawn_once), n_once > 1 ? fab_show(page, " and %zu more", n_once - 1) : "");
     }
     fab_text_put_estimate(page, estimated);
     if (widest != NULL) {
