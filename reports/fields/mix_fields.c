@@ -31,10 +31,8 @@ static double of_job(const fab_at *at, fab_job_kind kind, const double *values) 
 
 static double mix_estimate(const fab_at *at) {
     const fab_mix_design *design = at->up->row;
-    double most = 0;
-    for (size_t j = 0; ((const T *)at->row)->has_time && j < mix_around(at)->n_jobs; j++) {
-        most = fmax(most, design->job[j].engines[at->index].estimated_ratio);
-    }
+    const size_t n_jobs = ((const T *)at->row)->has_time ? mix_around(at)->n_jobs : 0;
+    FAB_MOST(double, most, j, n_jobs, design->job[j].engines[at->index].estimated_ratio);
     return most;
 }
 
@@ -100,11 +98,8 @@ static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
 #undef T
 #define T fab_mix
 static double share_of(const fab_mix *mix, fab_job_kind kind) {
-    double share = 0;
-    for (size_t j = 0; j < mix->n_jobs; j++) {
-        share = mix->kind[j] == kind ? mix->share[j] : share;
-    }
-    return share;
+    FAB_FIRST(j, mix->n_jobs, mix->kind[j] == kind);
+    return j < mix->n_jobs ? mix->share[j] : 0;
 }
 
 GIVES(double, ranking_share, share_of(here, FAB_JOB_RANKING));

@@ -114,12 +114,9 @@ static double row_height(const fab_sweep *s) {
 }
 
 static void put_column(fab_graph_writer *w, const fab_sweep *s, const measure *m, double x, double width) {
-    double most = 0;
     const double row = row_height(s);
     const double height = row - NAME - BLANK;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        most = fmax(most, value_of(m, p));
-    }
+    FAB_MOST(double, most, k, s->n_points, value_of(m, &s->points[k]));
     fab_svg_text(w, x, 12, "r", "start", width, m->name);
     for (size_t i = 0; i < s->n_points; i++) {
         const double value = value_of(m, &s->points[i]);
@@ -157,17 +154,14 @@ static void put_designs(fab_graph_writer *w, const fab_sweep *s) {
 fab_status fab_svg_compare(const fab_result *result, FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str sentence = FAB_STR_INIT;
     const fab_sweep *s = result->sweep;
-    const fab_sweep_point *first = NULL;
     fab_graph_writer w = {.out = out};
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        first = first == NULL && p->is_built ? p : first;
-    }
+    FAB_FIRST(first, s->n_points, s->points[first].is_built);
     FAB_PASS(make_sentence(s, &sentence, err));
     FAB_PASS(fab_xml_writer_init(&w.xml, out, err));
     char title[FAB_NAME_SIZE + 64];
     FAB_FORMAT(title, "%zu designs under one job%s", s->n_points, s->scenarios[0] != '\0' ? ", with failures" : "");
     const double size[2] = {WIDTH, TOP + (double)s->n_points * row_height(s)};
-    const char *job = first != NULL ? first->traffic : "";
+    const char *job = first < s->n_points ? s->points[first].traffic : "";
     const double room = WIDTH - 2 * MARGIN;
     const double above =
         HEADING + LINE * (put_sentence(NULL, 0, room, sentence.data) + put_sentence(NULL, 0, room, job) + 1.0);

@@ -153,11 +153,7 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
 
 static void cost_put_bar(fab_page *page, size_t row, const void *context) {
     const fab_result *result = context;
-    double largest = 0;
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        double total = result->fabrics[i].cost.total_usd;
-        largest = total > largest ? total : largest;
-    }
+    FAB_MOST(double, largest, i, result->n_fabrics, result->fabrics[i].cost.total_usd);
     fab_page_bar_behind(page, result->fabrics[row - 1].cost.total_usd, largest, 0, BAR_CELLS);
 }
 

@@ -422,7 +422,6 @@ typedef struct bottleneck {
 static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     bottleneck list[2 * FAB_MAX_TIERS + 3] = {{"", 0}};
     size_t n = 0;
-    double sum = 0;
     FAB_EACH(const fab_tier_load, t, e->tiers, e->n_tiers) {
         FAB_FORMAT(list[n].name, "%s %s", fab_boundary_name(e->wiring, t->tier),
                    fab_direction_name(e->wiring, t->tier, t->up));
@@ -431,9 +430,7 @@ static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     list[n++] = (bottleneck){"scale-up", e->rates.bottlenecked_at_scaleup};
     list[n++] = (bottleneck){"PCIe", e->rates.bottlenecked_at_pcie};
     list[n++] = (bottleneck){"receivers' windows", e->rates.bottlenecked_at_window};
-    for (size_t i = 0; i < n; i++) {
-        sum += list[i].flows;
-    }
+    FAB_SUM(double, sum, k, n, list[k].flows);
     fab_page_say(page, "Flows are bottlenecked at");
     for (size_t shown = 0; sum > 0 && shown < 4; shown++) {
         size_t most = 0;

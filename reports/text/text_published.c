@@ -64,7 +64,9 @@ static void published_put_commands(fab_page *page, const fab_published_row *rows
         if (i + 1 == n || strcmp(rows[i].command, rows[i + 1].command) != 0) {
             fab_page_say(page, ":");
             fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
-            fab_page_shell(page, FAB_INK_DIM, 4, fab_show(page, "fabriscope %s", rows[i].command));
+            char command[sizeof rows->command + sizeof "fabriscope "]; /* longer than what fab_show() takes */
+            FAB_FORMAT(command, "fabriscope %s", rows[i].command);
+            fab_page_shell(page, FAB_INK_DIM, 4, command);
         }
     }
 }

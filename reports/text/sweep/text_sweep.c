@@ -45,11 +45,9 @@ static const char *sweep_show_heading(fab_page *page, const fab_sweep *s) {
 
 /* Columns that the names of the points leave. */
 static size_t sweep_room(fab_page *page, const fab_sweep *s) {
-    size_t widest = fab_text_columns(sweep_show_heading(page, s));
-    for (size_t i = 0; i < s->n_points; i++) {
-        size_t mine = fab_text_columns(fab_text_sweep_point(page, s, &s->points[i]));
-        widest = mine > widest ? mine : widest;
-    }
+    const size_t heading = fab_text_columns(sweep_show_heading(page, s));
+    FAB_MOST(size_t, widest, i, s->n_points, fab_text_columns(fab_text_sweep_point(page, s, &s->points[i])));
+    widest = widest > heading ? widest : heading;
     return page->width > widest + 2 ? page->width - widest - 2 : 0;
 }
 
