@@ -111,11 +111,10 @@ static const fab_field PAUSES_FIELDS[] = {
     FIELD(stopped_links, "Links that are stopped at all."),
     FIELD(victims, "Flows that end more than a tenth later than under transport fluid though they cross no root.",
           .labels = "victims|victim"),
-    FIELD(
-        notices,
-        "Notifications of congestion that told a sender to slow down, under transport dcqcn; marked packets or cells, "
-        "under spray-ack.",
-        FILLED),
+    FIELD(notices,
+          "Notifications of congestion that told a sender to slow down, under transport dcqcn; marked packets or "
+          "cells, under spray-ack.",
+          FILLED),
     FIELD(trims,
           "Packets, or cells of several, that found a queue full and were sent again, under transport spray-ack.",
           IF(is_sprayed), .source = "src/doc/adr/0074-sprayed-packets.md", .labels = "full queue"),
@@ -168,25 +167,22 @@ static const fab_field ENGINE_FIELDS[] = {
            .formula =
                "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead)) + copy_s",
            .source = "src/doc/hosts.md", .labels = "host software"),
-    FIGURE_OF(
-        shortest_time_s, shortest_s, "s",
-        "Where the loads of a hash are estimated (ecmp of more than 2^29 flows, 2^24 where they are unequal or in "
-        "groups, or with flows=estimated), or the ends of more than 2^22 unequal flows: what the fullest link of an "
-        "even "
-        "split takes. time_s is what the fullest link is expected to need.",
-        .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
+    FIGURE_OF(shortest_time_s, shortest_s, "s",
+              "Where the loads of a hash are estimated (ecmp of more than 2^29 flows, 2^24 where they are unequal or "
+              "in groups, or with flows=estimated), or the ends of more than 2^22 unequal flows: what the fullest link "
+              "of an even split takes. time_s is what the fullest link is expected to need.",
+              .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
     FIGURE_OF(longest_time_s, longest_s, "s",
               "One draw in a thousand takes more, at most: Bernstein's inequality; of unequal flows, which may end "
               "after the fullest link, a quarter more.",
               .only = is_estimated,
               .formula = "(B + x) / B of the time of the B bytes of a link, links * P(more than B + x) <= 0.001",
               .source = ESTIMATED),
-    FIGURE(
-        copy_s, "s",
-        "Of host_s: what GPUs send on for others of their scale-up domain (rail-aligned, pxn, relays of rail-only) is "
-        "written to their memory and read again. An exchange that goes straight to its ends is zero copy.",
-        IF(has_time), FILLED, .formula = "bytes that a GPU sends on * 8 / copy-rate",
-        .source = "NCCL 2.12, PXN; data sheets of GPUs", .labels = "copies"),
+    FIGURE(copy_s, "s",
+           "Of host_s: what GPUs send on for others of their scale-up domain (rail-aligned, pxn, relays of rail-only) "
+           "is written to their memory and read again. An exchange that goes straight to its ends is zero copy.",
+           IF(has_time), FILLED, .formula = "bytes that a GPU sends on * 8 / copy-rate",
+           .source = "NCCL 2.12, PXN; data sheets of GPUs", .labels = "copies"),
     FIELD_OF(time_is_lower_bound, blocks_elsewhere,
              "Whether flows of one path each collide under transport fluid: on a network of lossless queues (RoCE with "
              "PFC, InfiniBand) they also hold up others, and the phase takes longer. Told where it is so.",

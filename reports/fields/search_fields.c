@@ -72,11 +72,10 @@ static const char *const LOSSES[] = {[FAB_LOSS_COST] = "cost",
 
 static const fab_field LOSERS[] = {
     CHOICE_ROWS,
-    NAMED(
-        kind, loss, LOSSES,
-        "Why it lost: cost: it costs more; constraint: it cannot keep one; "
-        "unbuildable: there is no such fabric; bounded: it was not tried, and by a bound its tokens cost no less than "
-        "the winner's; unseen: not tried, and they may cost less, or the time limit struck first."),
+    NAMED(kind, loss, LOSSES,
+          "Why it lost: cost: it costs more; constraint: it cannot keep one; unbuildable: there is no such fabric; "
+          "bounded: it was not tried, and by a bound its tokens cost no less than the winner's; unseen: not tried, and "
+          "they may cost less, or the time limit struck first."),
     FIELD(reason, "The same as a sentence."),
     FIGURE(total_usd, "USD", "Price of its best design.", FILLED),
     FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,

@@ -88,18 +88,15 @@ static const fab_field CRITICALS[] = {
     FIELD_OF(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.", KNOWN),
     FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", KNOWN),
     FIELD(worst_scenario, "The scenario with the highest impact, the lowest of those."),
-    FIELD_OF(
-        credited, n_alone,
-        "Scenarios among them that are credited to it: of sets of several those in which the other parts cost next to "
-        "nothing together, a tenth of the impact at most, as other scenarios with them show, a tenth of these left "
-        "out."),
-    FIELD_OF(
-        clear, is_clear,
-        "What chance does not explain. Of sets: its impact is above its interval, and the sets that are credited to it "
-        "are no interactions by chance: of all parts, fewer than 0.01 are expected to look so. Of histories: it fails "
-        "in 10 and more, and is above the mean of all by 5 standard errors of as many draws from all, and by the half "
-        "width of its own interval. Of "
-        "single losses: any impact."),
+    FIELD_OF(credited, n_alone,
+             "Scenarios among them that are credited to it: of sets of several those in which the other parts cost "
+             "next to nothing together, a tenth of the impact at most, as other scenarios with them show, a tenth of "
+             "these left out."),
+    FIELD_OF(clear, is_clear,
+             "What chance does not explain. Of sets: its impact is above its interval, and the sets that are credited "
+             "to it are no interactions by chance: of all parts, fewer than 0.01 are expected to look so. Of "
+             "histories: it fails in 10 and more, and is above the mean of all by 5 standard errors of as many draws "
+             "from all, and by the half width of its own interval. Of single losses: any impact."),
 };
 static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 
@@ -213,10 +210,9 @@ static const fab_field VARIANTS[] = {
     FIELD(failures, "Failures in a history, mean over the histories; of software where ranks are.", OF_HISTORIES),
     FIELD(stops, "Failures in a history that stop the job, planned stops left out, mean over the histories.",
           OF_HISTORIES),
-    FIELD_OF(
-        interactions, n_interactions,
-        "Sets that cost something though each of their parts alone costs next to nothing: a tenth of that at most, "
-        "as another scenario shows."),
+    FIELD_OF(interactions, n_interactions,
+             "Sets that cost something though each of their parts alone costs next to nothing: a tenth of that at "
+             "most, as another scenario shows."),
     FIELD(worst_interaction, "The scenario with the largest impact of those.", IF(n_interactions)),
     FIELD_OF(undecided, n_undecided,
              "Parts that cost something in all sets they are in, beside others that do as well: what one costs alone "
@@ -329,9 +325,8 @@ GIVES(bool, has_slow, isfinite(here->row[FAB_FAILURE_SLOW].mtbf_s) || isfinite(h
 GIVES(bool, has_infants, here->rates.infant_factor > 1);
 static const fab_field MODELS[] = {
     FIGURE_OF(checkpoint_s, rates.checkpoint_s, "s", "Useful time between two checkpoints.",
-              .formula =
-                  "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops per "
-                  "second of this job",
+              .formula = "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops "
+                         "per second of this job",
               .source = "Daly, A higher order estimate of the optimum checkpoint interval, 2006; " MODEL),
     FIELD_OF(checkpoint_auto, is_auto, "Whether that was found for this job; else the design says it."),
     FIGURE_OF(pause_s, rates.pause_s, "s", "The job stands for a checkpoint."),

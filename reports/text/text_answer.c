@@ -219,8 +219,7 @@ void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
     }
     fab_page_say(page, "; job.gpu-hour-usd sets one price%s.",
                  hours_decide(s)
-                     ? ": these prices decide the order by GPU hours, which is not that by time or by what is "
-                       "bought"
+                     ? ": these prices decide the order by GPU hours, which is not that by time or by what is bought"
                      : "");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
@@ -440,12 +439,11 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
         }
     }
     if (n > 0) {
-        fab_page_wrapf(
-            page, FAB_INK_BAD, 2, 2,
-            "Overload: %s cannot serve the requests that come, at most %.5g a second, and %s no part in what "
-            "is said%s.",
-            n <= MOST_NAMED ? names : fab_show(page, "%zu of %zu points", n, n_built), most, n == 1 ? "has" : "have",
-            n == n_built ? " (run names the batch that carries them)" : "");
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "Overload: %s cannot serve the requests that come, at most %.5g a second, and %s no part in "
+                       "what is said%s.",
+                       n <= MOST_NAMED ? names : fab_show(page, "%zu of %zu points", n, n_built), most,
+                       n == 1 ? "has" : "have", n == n_built ? " (run names the batch that carries them)" : "");
     }
 }
 

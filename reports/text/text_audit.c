@@ -223,8 +223,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     } else if (a->n_cables == 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "This is no network: no cable joins its %" PRIu32 " adapter%s and %" PRIu32
-                       " switch%s, and nothing "
-                       "can be said of it.",
+                       " switch%s, and nothing can be said of it.",
                        a->n_hosts, fab_plural(a->n_hosts), a->n_switches, a->n_switches == 1 ? "" : "es");
     } else if (a->n_ruled == 0) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 2,

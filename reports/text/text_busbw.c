@@ -149,12 +149,10 @@ void fab_text_busbw(fab_page *page, const fab_busbw *b) {
     if (b->n_too_fast > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu64 " of %zu sizes are above %.4g GB/s, which no %" PRIu64
-                       " domains get out of the NICs of "
-                       "this design: does it have other NICs (nic, nics-per-server), were fewer ranks in the run "
-                       "(--ranks), or do switches add up?",
+                       " domains get out of the NICs of this design: does it have other NICs (nic, nics-per-server), "
+                       "were fewer ranks in the run (--ranks), or do switches add up?",
                        b->n_too_fast, b->n_rows / b->n_engines, b->line_busbw / 1e9, b->domains);
     }
-    fab_text_note(
-        page, "In GB/s, as nccl-tests count: a size is that of all ranks' data, busbw = algbw x 2 (n - 1) / n of an "
-              "all-reduce, x (n - 1) / n of others, x 1 of a broadcast.");
+    fab_text_note(page, "In GB/s, as nccl-tests count: a size is that of all ranks' data, busbw = algbw x 2 (n - 1) / "
+                        "n of an all-reduce, x (n - 1) / n of others, x 1 of a broadcast.");
 }

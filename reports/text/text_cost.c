@@ -208,7 +208,7 @@ static void cost_put_designs(fab_page *page, const fab_result *result) {
                                   i > 0 ? f->reduction_ratio : NAN};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu]", i + 1), figures);
         if (i > 0 && f->reduction_ratio < 0) {
-            fab_table_set(&table, 7, FAB_INK_BAD, "%s", fab_show_percent(page, f->reduction_ratio));
+            fab_table_put(&table, 7, FAB_INK_BAD, fab_show_percent(page, f->reduction_ratio));
         }
     }
     fab_table_end(&table, 2, cost_put_bar, result);

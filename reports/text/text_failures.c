@@ -55,7 +55,7 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
                               timed ? state->time_s / whole->time_s : FAB_TABLE_BLANK,
                               FAB_TABLE_BLANK};
     fab_table_row(table, FAB_INK_PLAIN, "", figures);
-    fab_table_set(table, 0, ink, "%s", name);
+    fab_table_put(table, 0, ink, name);
     if (!isfinite(state->time_s) && whole->time_s > 0 && p->n_disconnected > 0) {
         fab_table_set(table, 4, FAB_INK_BAD, "stops");
     }
@@ -95,7 +95,7 @@ static void failures_put_policies(fab_page *page, const fab_failures *f, const f
     failures_add_state(&table, FAB_INK_DIM, "healthy", &e->healthy, &e->healthy);
     FAB_EACH(const fab_failed_policy, p, e->policies, failures_shown(f)) {
         failures_add_state(&table, FAB_INK_PLAIN, failures_row_name(f, p), &p->state, &e->healthy);
-        fab_table_set(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", failures_show_moves(page, p));
+        fab_table_put(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, failures_show_moves(page, p));
     }
     fab_table_end(&table, 2, NULL, NULL);
 }
@@ -224,7 +224,7 @@ static bool failures_put_serving(fab_page *page, const fab_failures *f, const fa
             s->arrivals_per_s > 0 ? s->arrivals_per_s : FAB_TABLE_BLANK, waits ? s->first_token_s[0] : FAB_TABLE_BLANK,
             waits ? s->first_token_s[1] : FAB_TABLE_BLANK};
         fab_table_row(&table, FAB_INK_PLAIN, failures_row_name(f, &e->policies[i]), figures);
-        fab_table_set(&table, 1, s->n_left < s->n ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+        fab_table_put(&table, 1, s->n_left < s->n ? FAB_INK_BAD : FAB_INK_PLAIN,
                       failures_show_replicas(page, s, has_pools));
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -305,25 +305,22 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         failures_put_saving(page, e);
         failures_put_unplaced(page, f, e);
     }
-    fab_text_notef(
-        page,
-        "cut flows: of which no path is left by any NIC and plane, in all phases; collisions: network links that are "
-        "offered more than their residual capacity, in all phases; fullest: what the fullest link is offered; time: "
-        "of %s; moves: from server > to server (* from a healthy one), or how many; offered rates are those of the "
-        "healthy fabric; of the first seed%s",
-        f->iterates ? "an iteration" : "all phases, one after the other",
-        f->n_seeds > 1 ? fab_show(page, ", but for times: means over %" PRIu64, f->n_seeds) : "");
+    fab_text_notef(page,
+                   "cut flows: of which no path is left by any NIC and plane, in all phases; collisions: network links "
+                   "that are offered more than their residual capacity, in all phases; fullest: what the fullest link "
+                   "is offered; time: of %s; moves: from server > to server (* from a healthy one), or how many; "
+                   "offered rates are those of the healthy fabric; of the first seed%s",
+                   f->iterates ? "an iteration" : "all phases, one after the other",
+                   f->n_seeds > 1 ? fab_show(page, ", but for times: means over %" PRIu64, f->n_seeds) : "");
     if (has_requests) {
         fab_text_note(
-            page,
-            "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
-            "all of its communicator); p99: 99 % of them are answered by then; -: the job stops, or it is not known");
+            page, "request: what one GPU waits for in one execution, all flows that end at it (of a ring: all of its "
+                  "communicator); p99: 99 % of them are answered by then; -: the job stops, or it is not known");
     }
     if (serves) {
-        fab_text_note(page,
-                      "replicas are independent of each other: one that has lost a rank is out (with ep= all that "
-                      "share its experts), and the others take its requests; flows, links and times are of those "
-                      "that go on; at most, first token: as of SERVING, with these replicas");
+        fab_text_note(page, "replicas are independent of each other: one that has lost a rank is out (with ep= all "
+                            "that share its experts), and the others take its requests; flows, links and times are of "
+                            "those that go on; at most, first token: as of SERVING, with these replicas");
     }
     if (failures_gain(f)) {
         fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);

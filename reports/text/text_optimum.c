@@ -8,13 +8,12 @@
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
-    fab_page_say(
-        page, "%s; %s GPUs, catalog %s",
-        o->objective == FAB_OBJECTIVE_TOKENS
-            ? "By dollars of ownership (GPUs, servers, racks, network and energy, bought and run) per 1e9 tokens of "
-              "the job (--objective network looks at the network alone)"
-            : "By the price of the network",
-        fab_show_count(page, o->gpus), o->catalog);
+    fab_page_say(page, "%s; %s GPUs, catalog %s",
+                 o->objective == FAB_OBJECTIVE_TOKENS
+                     ? "By dollars of ownership (GPUs, servers, racks, network and energy, bought and run) per 1e9 "
+                       "tokens of the job (--objective network looks at the network alone)"
+                     : "By the price of the network",
+                 fab_show_count(page, o->gpus), o->catalog);
     if (l->has_bisection) {
         fab_page_say(page, "; bisection at least %.4g of full", l->min_bisection_ratio);
     }
@@ -301,15 +300,14 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     put_token_proof(page, o);
     fab_page_end_line(page);
     optimum_put_rows(page, true, &o->winner, o->runners_up, o->n_runners_up);
-    fab_text_notef(
-        page,
-        "Best first, of each family at least the best that was replayed; +0.1..4.0%%: its others, which were not, "
-        "cost no less than the first figure. Owned: GPUs, servers, racks, network and energy over the years of the "
-        "price book %s, some of them assumed (compare has them by part). Bound: no network makes an iteration shorter "
-        "than %s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
-        "designs, of which %s were replayed or bounded.",
-        o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
-        fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
+    fab_text_notef(page,
+                   "Best first, of each family at least the best that was replayed; +0.1..4.0%%: its others, which "
+                   "were not, cost no less than the first figure. Owned: GPUs, servers, racks, network and energy over "
+                   "the years of the price book %s, some of them assumed (compare has them by part). Bound: no network "
+                   "makes an iteration shorter than %s, which is what NICs and scale-up links need; designs are "
+                   "replayed by the cost that leaves. %s designs, of which %s were replayed or bounded.",
+                   o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
+                   fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
 }
 
 static void put_network(fab_page *page, const fab_optimum *o) {
