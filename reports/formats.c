@@ -6,43 +6,8 @@
 
 #include <errno.h>
 
-/* clang-format off */
-const fab_report_format *const fab_report_formats[] = {
-    &fab_report_text,
-    &fab_report_json,
-    &fab_report_xml,
-    &fab_report_markdown,
-    &fab_report_graphml,
-    &fab_report_yed,
-    &fab_report_gexf,
-    &fab_report_dot,
-    &fab_report_svg,
-    &fab_report_png,
-    &fab_report_pdf,
-    &fab_report_html,
-    &fab_report_explore,
-    &fab_report_ibnet,
-    &fab_report_cables,
-    &fab_report_ptm,
-    &fab_report_slurm_tree,
-    &fab_report_slurm_block,
-    &fab_report_slurm_tree_yaml,
-    &fab_report_containerlab,
-    &fab_report_netbox_csv,
-    &fab_report_sonic,
-    &fab_report_frr,
-    &fab_report_topograph_model,
-    &fab_report_kueue,
-    &fab_report_htsim,
-    &fab_report_simai,
-    &fab_report_simgrid,
-    &fab_report_astra_sim,
-    &fab_report_flows,
-    &fab_report_csv,
-    &fab_report_timeline,
-    NULL,
-};
-/* clang-format on */
+#define FORMAT(id) &fab_report_##id,
+const fab_report_format *const fab_report_formats[] = {FAB_REPORT_FORMATS(FORMAT) NULL};
 
 const fab_report_format *fab_report_format_find(const char *name) {
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {

@@ -25,8 +25,8 @@ static void load(const fab_field *f, fab_field_type type, const void *at, fab_va
     out->type = type == FAB_FIELD_U32 ? FAB_FIELD_COUNT : fab_field_is_text(type) ? FAB_FIELD_TEXT : type;
     switch (type) {
     case FAB_FIELD_BOOL: out->truth = *(const bool *)at; break;
-    case FAB_FIELD_U32: out->count = *(const uint32_t *)at; break;
-    case FAB_FIELD_COUNT: out->count = *(const uint64_t *)at; break;
+    case FAB_FIELD_U32: out->count = *(const uint32_t *)at + f->is_index; break;
+    case FAB_FIELD_COUNT: out->count = *(const uint64_t *)at + f->is_index; break;
     case FAB_FIELD_REAL: out->real = scale * *(const double *)at; break;
     case FAB_FIELD_TEXT: out->text = *(const char *const *)at; break;
     case FAB_FIELD_CHARS: out->text = at; break;

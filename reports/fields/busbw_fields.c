@@ -11,8 +11,6 @@ static const char *const BOUNDS[] = {[FAB_NCCL_BY_LATENCY] = "latency",
                                      [FAB_NCCL_BY_PROTOCOL] = "protocol"};
 
 #define T fab_busbw_row
-GIVES(bool, has_measured_time, here->is_measured && here->measured_time_s > 0);
-
 static const fab_field ROWS[] = {
     FIELD(engine, "The engine with all options; none: the collective stays inside one scale-up domain."),
     FIGURE(bytes, "byte", "Size as nccl-tests count it."),
@@ -47,7 +45,7 @@ static const fab_field ROWS[] = {
              "Of the slowest of several draws (--seeds); busbw_bps is of their mean time.", IF(is_drawn),
              .unit = "bit/s", .scale = 8),
     FIELD_OF(most_busbw_bps, most_busbw, "Of the fastest of them.", IF(is_drawn), .unit = "bit/s", .scale = 8),
-    FIGURE(measured_time_s, "s", "Time that was measured.", .only = has_measured_time),
+    FIGURE(measured_time_s, "s", "Time that was measured.", IF(is_measured), FILLED),
     FIGURE_OF(measured_busbw_bps, measured_busbw, "bit/s", "Bus bandwidth that was measured.", IF(is_measured),
               .scale = 8),
     FIELD_OF(measured_ratio, ratio, "What was measured over what should be.", IF(is_measured),
@@ -60,7 +58,6 @@ static const fab_fields ROW = TABLE("busbw_row", ROWS, BUSBW);
 #undef T
 #define T fab_busbw
 GIVES(bool, beyond_measured, here->ranks > FAB_BUSBW_MEASURED_RANKS);
-GIVES(bool, is_compared, here->measured != NULL);
 GIVES(bool, has_line, here->measured != NULL && here->line_busbw > 0);
 
 static const fab_field FIELDS[] = {
@@ -73,13 +70,13 @@ static const fab_field FIELDS[] = {
     FIELD(domains, "Scale-up domains that they fill."),
     TRUTH_BY(is_extrapolated, beyond_measured,
              "Whether there are more ranks than in any run that the model was held against (144)."),
-    FIELD_OF(short_sizes, n_short, "Rows that fall short.", .only = is_compared),
+    FIELD_OF(short_sizes, n_short, "Rows that fall short.", IF(measured)),
     FIELD_OF(too_fast_sizes, n_too_fast, "Sizes that were measured above line_busbw_bps.", .only = has_line),
     FIGURE_OF(line_busbw_bps, line_busbw, "bit/s",
               "Bus bandwidth above which no hosts get out of their NICs, unless switches add up.", .scale = 8,
               .only = has_line,
               .formula = "nic_bps * NICs of a domain * (n - 1) / n * m / (m - 1) for n ranks in m domains, m > 1"),
-    FIELD(measured, "The file of nccl-tests.", .only = is_compared),
+    FIELD(measured, "The file of nccl-tests.", FILLED),
     LIST(rows, "row", rows, n_rows, &ROW, "Sizes under each engine."),
 };
 const fab_fields fab_busbw_fields =

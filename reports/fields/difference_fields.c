@@ -74,19 +74,17 @@ static const fab_field ENGINES[] = {
              .formula = "after_s / before_s * tokens_ratio"),
     FIELD_OF(tokens_ratio, work_ratio,
              "Tokens of an iteration in the first state over those in the second, where batches differ; else 1."),
-    FIGURE_OF(
-        interval_s, ci95_s, "s",
-        "Over several seeds, half width of the 95 % interval of the difference, seed by seed; of reports those of both "
-        "means, added. No cause is sought within it.",
-        FILLED, .source = "0126-chance-by-pairs.md"),
+    FIGURE_OF(interval_s, ci95_s, "s",
+              "Over several seeds, half width of the 95 % interval of the difference, seed by seed; of reports those "
+              "of both means, added. No cause is sought within it.",
+              FILLED, .source = "0126-chance-by-pairs.md"),
     FIELD(is_draw,
           "Whether what differs hangs on one draw of a hash or of random choices: another may differ otherwise."),
     FIELD_OF(draws, n_draws, "Draws that the times are means of. Links are of the first.", FILLED),
     FIELD(iterates, "Whether the times are those of an iteration."),
     FIELD_OF(new_links, n_new,
              "Links that collide in the second state alone, in some phase; of reports those among the listed, added up "
-             "over the "
-             "phases."),
+             "over the phases."),
     FIELD_OF(gone_links, n_gone, "Links that collide in the first state alone, likewise."),
     FIELD(label, "The engine with its options, in the second state."),
     FIELD(before_label, "The same in the first, where that is another.", FILLED),

@@ -151,15 +151,13 @@ static const fab_field FABRICS[] = {
            "servers in topological order. What no routing gets around.",
            .only = has_bisection, .formula = "max-flow(NICs of servers 0 ... n/2 - 1, NICs of the others)",
            .labels = "bisection|bisection bandwidth"),
-    FIELD(
-        bisection_ratio,
-        "Part of full bisection that any traffic may count on: leaves with servers of both halves make the cut larger "
-        "than what tapers and slower ports let through.",
-        .only = has_bisection,
-        .formula =
-            "min(bisection_bps / (n/2 servers * NICs * nic_bps), of every tier: NIC port rate / nic_bps * product "
-            "of 1 / built_taper below)",
-        .labels = "full bisection"),
+    FIELD(bisection_ratio,
+          "Part of full bisection that any traffic may count on: leaves with servers of both halves make the cut "
+          "larger than what tapers and slower ports let through.",
+          .only = has_bisection,
+          .formula = "min(bisection_bps / (n/2 servers * NICs * nic_bps), of every tier: NIC port rate / nic_bps * "
+                     "product of 1 / built_taper below)",
+          .labels = "full bisection"),
     FIGURE(scaleup_bisection_bps, "bit/s",
            "Half of the GPUs of every scale-up domain at the scale-up rate, one direction, summed over the domains.",
            .only = has_scaleup_bisection, .formula = "sum over domains of floor(GPUs / 2) * domain_bps"),

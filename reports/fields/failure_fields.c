@@ -23,7 +23,6 @@ static const fab_fields FIGURES = VIEW("failed_figures", FAILED_FIGURES, OUTCOME
 
 GIVES(const char *, failed_phase_name, fab_at_result(at)->failures->phases[at->index]);
 
-GIVES(bool, is_waited_for, here->requests.n > 0);
 GIVES(bool, is_timed, isfinite(here->time_s));
 static const fab_field FAILED_PHASES[] = {
     TEXT_BY(phase, failed_phase_name, "Name of the phase."),
@@ -35,15 +34,14 @@ static const fab_field FAILED_PHASES[] = {
     FIELD_OF(requests, requests.n,
              "GPUs that wait for an execution of the phase; where its steps depend on each other, communicators. Of "
              "serving and of all-to-alls (ranking, experts).",
-             .only = is_waited_for),
+             IF(requests.n)),
     FIGURE_OF(request_p50_s, requests.p50_s, "s", "Time within which half of them have all they wait for.",
-              .only = is_waited_for),
+              IF(requests.n)),
     FIGURE_OF(request_p99_s, requests.p99_s, "s",
               "Time within which 99 % of the requests of an exchange are answered: a GPU has all that is sent to it in "
               "one execution. By nearest rank.",
-              .only = is_waited_for,
-              .formula = "(time until its last flow has arrived + latency of the phase) / executions"),
-    FIGURE_OF(request_max_s, requests.max_s, "s", "Time within which all of them have.", .only = is_waited_for),
+              IF(requests.n), .formula = "(time until its last flow has arrived + latency of the phase) / executions"),
+    FIGURE_OF(request_max_s, requests.max_s, "s", "Time within which all of them have.", IF(requests.n)),
 };
 static const fab_fields FAILED_PHASE = TABLE("failed_phase", FAILED_PHASES, OUTCOMES);
 
@@ -114,7 +112,6 @@ static const fab_fields SERVES = TABLE("failed_serving", SERVED, MIGRATION);
 
 #undef T
 #define T fab_failed_policy
-GIVES(bool, is_serving, here->serving.n > 0);
 static const char *const POLICIES[] = {"none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware"};
 
 GIVES(const fab_failed_state *, baseline_of, &((const fab_failed_engine *)at->up->row)->healthy);
@@ -130,7 +127,7 @@ static const fab_field POLICY_FIELDS[] = {
     FIELD_OF(placements_tried, n_tried, "Placements that the policy evaluated.", FILLED),
     FIGURE(added_ci95_s, "s", "Half the 95 % interval, over the seeds, of what it takes longer.", FILLED),
     FIELD_OF(optimal, is_optimal, "Proved: no assignment of the spares to the lost servers does better.", IF(n_tried)),
-    OBJECT(serving, serving, &SERVES, "A serving job on the replicas that are left.", .only = is_serving),
+    OBJECT(serving, serving, &SERVES, "A serving job on the replicas that are left.", IF(serving.n)),
     LIST(moves, "move", moves, n_moves, &MOVE, "Servers whose ranks move."),
     LIST(unplaced, "server", unplaced, n_unplaced, &SERVER, "Lost servers that no spare was left for."),
     GROUP(state, &STATE_BY_PHASE),
@@ -208,7 +205,6 @@ GIVES(const fab_degradation *, degradation_of, at->up->row);
 GIVES(bool, is_of_seeds, degradation_of(at)->n_seeds > 1);
 GIVES(const char *, degraded_phase, degradation_of(at)->names[at->index / degradation_of(at)->n_engines]);
 GIVES(const char *, degraded_engine, degradation_of(at)->labels[at->index % degradation_of(at)->n_engines]);
-GIVES(size_t, count_comms, here->n_named);
 
 static const fab_field DEGRADED_PHASES[] = {
     TEXT_BY(phase, degraded_phase, "Name of the phase."),
@@ -220,7 +216,7 @@ static const fab_field DEGRADED_PHASES[] = {
     FIELD_OF(hit_communicators, hit_comms, "Communicators with such a flow.", IF(has_hits)),
     FIGURE(before_s, "s", "Time of the phase on the healthy fabric.", IF(has_time)),
     FIGURE(after_s, "s", "Time of the phase with the slower parts.", IF(has_time)),
-    SCALARS(communicators, "communicator", comms, count_comms, "The first communicators that are hit.", FILLED),
+    SCALARS(communicators, "communicator", comms, "The first communicators that are hit.", COUNTED(n_named), FILLED),
 };
 static const fab_fields DEGRADED_PHASE = TABLE("degraded_phase", DEGRADED_PHASES, JOBS, .many = is_of_seeds);
 

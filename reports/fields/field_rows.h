@@ -30,6 +30,9 @@
     {.key = #key_, .type = TYPE_OF(MEMBER(member)), AT(member), .definition = __VA_ARGS__}
 #define FIGURE_OF(key_, member, unit_, ...)                                                                            \
     {.key = #key_, .type = TYPE_OF(MEMBER(member)), AT(member), .unit = unit_, .definition = __VA_ARGS__}
+/* The index of an element, shown from 1. */
+#define PLACE(key_, member, ...)                                                                                       \
+    {.key = #key_, .type = TYPE_OF(MEMBER(member)), AT(member), .is_index = true, .definition = __VA_ARGS__}
 /* An enum, shown by its names; all that a text may be. */
 #define NAMED(key_, member, names_, ...)                                                                               \
     {.key = #key_, .type = FAB_FIELD_NAME, AT(member), ONE_OF(names_), .definition = __VA_ARGS__}
@@ -84,13 +87,13 @@
 #define LIST_BY(key_, item_, rows_, n_, table_, ...)                                                                   \
     {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, .get.rows = rows_, .n = n_, .table = table_,                 \
      .definition = __VA_ARGS__}
-/* Lists of scalars, within the struct or found by functions; `n_` NULL: `.high` says how many. */
-#define SCALARS(key_, item_, member, n_, ...)                                                                          \
+/* Lists of scalars, within the struct or found by a function: COUNTED(member), `.n`, else `.high` says how many. */
+#define SCALARS(key_, item_, member, ...)                                                                              \
     {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, .item_type = TYPE_OF(MEMBER(member)[0]), AT(member),         \
-     .stride = sizeof(MEMBER(member)[0]), .n = n_, .definition = __VA_ARGS__}
-#define SCALARS_BY(key_, item_, type_, rows_, n_, ...)                                                                 \
+     .stride = sizeof(MEMBER(member)[0]), .definition = __VA_ARGS__}
+#define SCALARS_BY(key_, item_, type_, rows_, ...)                                                                     \
     {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, .item_type = TYPE_OF(*(type_ *)0), .stride = sizeof(type_),  \
-     .get.rows = rows_, .n = n_, .definition = __VA_ARGS__}
+     .get.rows = rows_, .definition = __VA_ARGS__}
 
 #define FILLED     .when = FAB_FILLED
 #define KNOWN      .when = FAB_KNOWN

@@ -20,8 +20,6 @@ static const char *finding_other_guid(const fab_at *at, char *room) {
     return room;
 }
 
-GIVES(bool, has_guid, here->guid != 0);
-GIVES(bool, has_other_guid, here->other_guid != 0);
 GIVES(bool, is_choice, fab_finding_is_choice(here->kind));
 
 static const fab_field FINDINGS[] = {
@@ -35,10 +33,10 @@ static const fab_field FINDINGS[] = {
     FIELD(cables, "Cables to be plugged, moved or looked at."),
     FIELD(node, "Where to walk to.", FILLED),
     FIELD(port, "Port of that node.", FILLED),
-    TEXT_MADE(guid, finding_guid, "GUID of that node.", .only = has_guid),
+    TEXT_MADE(guid, finding_guid, "GUID of that node.", IF(guid)),
     FIELD_OF(other_node, other, "Where the other end is, or belongs.", FILLED),
     FIELD(other_port, "Port of that node.", FILLED),
-    TEXT_MADE(other_guid, finding_other_guid, "GUID of the other node.", .only = has_other_guid),
+    TEXT_MADE(other_guid, finding_other_guid, "GUID of the other node.", IF(other_guid)),
     FIELD(line, "Line of the file.", FILLED),
     FIELD_OF(what, text, "What is wrong."),
     FIELD(work, "What to do."),
@@ -101,11 +99,10 @@ static const fab_field AUDITS[] = {
     FIELD_OF(missing_inside_links, n_inside_missing, "Those that their peers have and that are not there.",
              IF(n_boxes)),
     FIELD_OF(rails, has_rails, "Whether each leaf serves one adapter of every host."),
-    FIELD_OF(
-        hosts_by_place, n_by_place,
-        "Hosts of the plan that are known by what is plugged where alone: that two of them have changed places does "
-        "not show.",
-        IF(n_by_place)),
+    FIELD_OF(hosts_by_place, n_by_place,
+             "Hosts of the plan that are known by what is plugged where alone: that two of them have changed places "
+             "does not show.",
+             IF(n_by_place)),
     FIELD_OF(renamed_boxes, n_renamed,
              "Boxes that the plan calls otherwise: the same by GUID, or by what is plugged where.", IF(n_renamed)),
     FIELD(first_renamed, "One of them, by both names.", FILLED),
@@ -113,14 +110,12 @@ static const fab_field AUDITS[] = {
     FIELD_OF(cables_with_rule, n_ruled, "Cables that some rule, or the plan, speaks of."),
     FIELD_OF(adapters_with_rule, n_ruled_hosts, "Adapters with such a cable."),
     FIELD_OF(switches_with_rule, n_ruled_switches, "Switches with such a cable."),
-    FIELD_OF(
-        cables_out_of_order, n_out_of_order,
-        "Cables of hosts whose names follow no order from leaf to leaf: without a plan it does not show there who has "
-        "changed places."),
-    FIELD_OF(
-        cables_out_of_port_order, n_out_of_port_order,
-        "Those whose names follow none along the ports of a leaf either, or along them alone: it does not show there "
-        "who has changed places at one leaf."),
+    FIELD_OF(cables_out_of_order, n_out_of_order,
+             "Cables of hosts whose names follow no order from leaf to leaf: without a plan it does not show there who "
+             "has changed places."),
+    FIELD_OF(cables_out_of_port_order, n_out_of_port_order,
+             "Those whose names follow none along the ports of a leaf either, or along them alone: it does not show "
+             "there who has changed places at one leaf."),
     FIELD_OF(cables_left_out, n_left,
              "Cables of hosts that stand elsewhere than the names or the ports of all others say, and of which no "
              "finding says where they belong.",

@@ -40,9 +40,7 @@ const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
 
 #undef T
 #define T fab_result
-static uint64_t zero_stage(const fab_at *at) {
-    return (uint64_t)(fab_job_zero(&((const T *)at->row)->job) - FAB_ZERO_0);
-}
+GIVES(uint64_t, zero_stage, (uint64_t)(fab_job_zero(&here->job) - FAB_ZERO_0));
 
 static const fab_field JOB[] = {
     NAMED_OF(kind, job.kind, fab_job_kinds, 3, "Kind of the job: training, ranking or serving."),
@@ -108,7 +106,6 @@ static const fab_fields TRAINING_RUN = TABLE("training", TRAINING, ITERATION);
 
 #undef T
 #define T fab_iteration_seeds
-GIVES(bool, has_price, here->usd_per_1e9_tokens.mean > 0);
 GIVES(bool, are_several, here->n_seeds > 1);
 
 static const fab_field SEEDS_OF_ITERATION[] = {
@@ -117,7 +114,7 @@ static const fab_field SEEDS_OF_ITERATION[] = {
     FIGURE(tflops_per_gpu, "TFLOP/s", "Floating-point operations executed per second and GPU over the seeds."),
     FIELD(mfu_ratio, "Model FLOPs utilisation over the seeds."),
     FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second over the seeds."),
-    FIGURE(usd_per_1e9_tokens, "USD", "GPU hours and network per 1e9 tokens over the seeds.", .only = has_price),
+    FIGURE(usd_per_1e9_tokens, "USD", "GPU hours and network per 1e9 tokens over the seeds.", FILLED),
 };
 static const fab_fields ITERATION_SEEDS = TABLE("iteration_seeds", SEEDS_OF_ITERATION, ITERATION, .many = are_several);
 
@@ -230,19 +227,17 @@ static const fab_field ITERATIONS[] = {
            .labels = "exposed|exposed dp|dp exposed"),
     FIGURE(optimizer_s, "s", "Optimizer step of the slowest stage, bound by memory bandwidth.",
            .formula = "bytes read and written / memory bandwidth", .labels = "optimizer"),
-    FIELD_OF(
-        gather_slowdown_ratio, shared.gather,
-        "How many times longer a transfer between stages and a gather of parameters take while both are under way; "
-        "missing where they have no bottleneck in common.",
-        FILLED, .formula = SLOWDOWN, .source = SHARED),
+    FIELD_OF(gather_slowdown_ratio, shared.gather,
+             "How many times longer a transfer between stages and a gather of parameters take while both are under "
+             "way; missing where they have no bottleneck in common.",
+             FILLED, .formula = SLOWDOWN, .source = SHARED),
     FIELD_OF(reduce_slowdown_ratio, shared.reduce,
              "The same of a transfer between stages and a reduction of gradients.", FILLED, .formula = SLOWDOWN,
              .source = SHARED),
-    FIELD_OF(
-        exchange_slowdown_ratio, shared.exchange,
-        "How many times longer tensor, context or expert exchanges in line take at most while a transfer, a gather or "
-        "a reduction is under way; missing where they have no bottleneck in common.",
-        FILLED, .formula = SLOWDOWN, .source = SHARED),
+    FIELD_OF(exchange_slowdown_ratio, shared.exchange,
+             "How many times longer tensor, context or expert exchanges in line take at most while a transfer, a "
+             "gather or a reduction is under way; missing where they have no bottleneck in common.",
+             FILLED, .formula = SLOWDOWN, .source = SHARED),
     FIGURE(tflops_per_gpu, "TFLOP/s",
            "Floating-point operations executed per second and GPU, recomputation included; of fused attention the half "
            "that the causal mask leaves.",
@@ -250,22 +245,18 @@ static const fab_field ITERATIONS[] = {
            .labels = "TFLOP/s|TFLOP/s per GPU"),
     FIELD(mfu_ratio,
           "Model FLOPs utilisation: FLOPs of the model alone, without recomputation, over the peak of the GPUs in the "
-          "job's "
-          "precision.",
+          "job's precision.",
           .formula = "model FLOPs / (gpus * time_s * peak)", .source = "Chowdhery et al., PaLM, 2022, appendix B",
           .labels = "MFU|model FLOPs utilisation"),
     FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second.", .formula = "batch * sequence length / time_s",
            .labels = "tokens/s"),
-    FIGURE(
-        usd_per_1e9_tokens, "USD",
-        "Hours of its GPUs and of its share of the spare ones, and capital and energy of its share of the network, per "
-        "1e9 tokens; not there for a "
-        "job that does not fit, unless memory-check=off.",
-        FILLED,
-        .formula =
-            "(GPU-hour price * (gpus + network_share_ratio * spare GPUs) + network_share_ratio * network per hour) / "
-            "(tokens_per_s * 3600) * 1e9",
-        .labels = "$/1e9 tokens"),
+    FIGURE(usd_per_1e9_tokens, "USD",
+           "Hours of its GPUs and of its share of the spare ones, and capital and energy of its share of the network, "
+           "per 1e9 tokens; not there for a job that does not fit, unless memory-check=off.",
+           FILLED,
+           .formula = "(GPU-hour price * (gpus + network_share_ratio * spare GPUs) + network_share_ratio * network per "
+                      "hour) / (tokens_per_s * 3600) * 1e9",
+           .labels = "$/1e9 tokens"),
     FIGURE(owned_usd_per_1e9_tokens, "USD",
            "Cost of ownership of the job's part of the cluster, per 1e9 tokens: all is bought and run.", FILLED,
            .source = "0077-cost-of-ownership.md",

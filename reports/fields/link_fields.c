@@ -34,7 +34,7 @@ static const fab_field LOADS[] = {
     FIELD(max_taper_factor, "Largest taper factor of one of them."),
     FIELD(bottlenecked_flows, "Flows that are bottlenecked at a link of this class.", .only = has_rates,
           .source = "0023-rates.md"),
-    SCALARS(histogram, NULL, histogram, NULL, "Links of the class by utilisation, between meta.histogram_edges.",
+    SCALARS(histogram, NULL, histogram, "Links of the class by utilisation, between meta.histogram_edges.",
             EXACTLY(FAB_HISTOGRAM)),
 };
 const fab_fields fab_link_load_fields = TABLE("link_load", LOADS, COLLIDING);
@@ -64,14 +64,15 @@ static const fab_field NEXT_HOPS[] = {
 GIVES(bool, has_no_choices, here->choices == 0);
 const fab_fields fab_next_hops_fields = TABLE("next_hops", NEXT_HOPS, HASHING, .is_left_out = has_no_choices);
 
+#define FLOW_ENDS                                                                                                      \
+    FIELD(flow, "Number of the flow in its phase."), FIELD(src_gpu, "GPU that sends."),                                \
+        FIELD(dst_gpu, "GPU that receives."), FIELD(src_rank, "Its rank; the GPU where there is no job."),             \
+        FIELD(dst_rank, "Rank of the GPU that receives.")
+
 #undef T
 #define T fab_flow_ref
 static const fab_field HOT_FLOWS[] = {
-    FIELD(flow, "Number of the flow in its phase."),
-    FIELD(src_gpu, "GPU that sends."),
-    FIELD(dst_gpu, "GPU that receives."),
-    FIELD(src_rank, "Its rank; the GPU where there is no job."),
-    FIELD(dst_rank, "Rank of the GPU that receives."),
+    FLOW_ENDS,
     FIELD(share, "Part of the bytes of the flow that crosses the link."),
     FIELD(comm, "Its communicator.", FILLED),
 };
@@ -133,11 +134,7 @@ static const fab_fields PATH = TABLE("explained_path", PATHS, HASHING);
 #undef T
 #define T fab_crossing_flow
 static const fab_field FLOWS[] = {
-    FIELD(flow, "Number of the flow in its phase."),
-    FIELD(src_gpu, "GPU that sends."),
-    FIELD(dst_gpu, "GPU that receives."),
-    FIELD(src_rank, "Its rank; the GPU where there is no job."),
-    FIELD(dst_rank, "Rank of the GPU that receives."),
+    FLOW_ENDS,
     FIELD_OF(comm, comm_name, "Its communicator.", FILLED),
     FIGURE_OF(offered_bps, rate_bps, "bit/s", "Offered rate of the flow: what neither of its ends is overloaded by.",
               .formula = "bytes * NIC rate / max(bytes out of the source NIC, into the destination NIC)",

@@ -31,10 +31,8 @@ static double of_job(const fab_at *at, fab_job_kind kind, const double *values) 
 
 static double mix_estimate(const fab_at *at) {
     const fab_mix_design *design = at->up->row;
-    double most = 0;
-    for (size_t j = 0; ((const T *)at->row)->has_time && j < mix_around(at)->n_jobs; j++) {
-        most = fmax(most, design->job[j].engines[at->index].estimated_ratio);
-    }
+    const size_t n_jobs = ((const T *)at->row)->has_time ? mix_around(at)->n_jobs : 0;
+    FAB_MOST(double, most, j, n_jobs, design->job[j].engines[at->index].estimated_ratio);
     return most;
 }
 
@@ -88,19 +86,11 @@ static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);
 
 #undef T
 #define T fab_mix_design
-GIVES(size_t, count_mix_jobs, here->n_jobs);
-
 static const fab_field MIX_DESIGNS[] = {
     FIELD(name, "Name of the design, or its one-line form."),
-    {.key = "jobs",
-     .type = FAB_FIELD_LIST,
-     .item = "job",
-     .at = offsetof(T, job),
-     .table = &fab_sweep_point_fields,
-     .n = count_mix_jobs,
-     .low = 2,
-     .high = FAB_MIX_JOBS,
-     .definition = "The training job, the ranking job and the serving job, as far as asked for."},
+    ARRAY(jobs, "job", job, n_jobs, &fab_sweep_point_fields,
+          "The training job, the ranking job and the serving job, as far as asked for.", .low = 2,
+          .high = FAB_MIX_JOBS),
     LIST(engines, "engine", engines, n_engines, &MIX_ENGINE, "All jobs together under every engine."),
 };
 static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
@@ -108,11 +98,8 @@ static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
 #undef T
 #define T fab_mix
 static double share_of(const fab_mix *mix, fab_job_kind kind) {
-    double share = 0;
-    for (size_t j = 0; j < mix->n_jobs; j++) {
-        share = mix->kind[j] == kind ? mix->share[j] : share;
-    }
-    return share;
+    FAB_FIRST(j, mix->n_jobs, mix->kind[j] == kind);
+    return j < mix->n_jobs ? mix->share[j] : 0;
 }
 
 GIVES(double, ranking_share, share_of(here, FAB_JOB_RANKING));

@@ -7,14 +7,10 @@
 
 #define T fab_suspect
 static const char *other_link(const fab_at *at, char *room) {
-    char name[FAB_LINK_NAME_SIZE];
-    const T *here = at->up->row;
-    (void)snprintf(room, FAB_FIELD_ROOM, "%s", fab_link_name(fab_at_result(at)->graph, here->others[at->index], name));
-    return room;
+    return fab_link_name(fab_at_result(at)->graph, ((const T *)at->up->row)->others[at->index], room);
 }
 
 GIVES(size_t, count_others, here->as_good < FAB_OBSERVE_OTHERS ? here->as_good : FAB_OBSERVE_OTHERS);
-GIVES(bool, has_others, here->as_good > 0);
 
 static const fab_field OTHERS[] = {TEXT_MADE(link, other_link, "The link.")};
 static const fab_fields OTHER = VIEW("as_good_link", OTHERS, OBSERVING);
@@ -31,7 +27,7 @@ static const fab_field SUSPECTS[] = {
     FIELD(name, "The link, in the direction that deviates, the host or the rank."),
     FIELD(ranks, "Ranks of the job on the host, or behind the link of an adapter: 8-15.", FILLED),
     FIELD(evidence, "Why, in words."),
-    LIST_BY(others, "other", NULL, count_others, &OTHER, "The first links that explain as much.", .only = has_others),
+    LIST_BY(others, "other", NULL, count_others, &OTHER, "The first links that explain as much.", IF(as_good)),
 };
 static const fab_fields SUSPECT = TABLE("suspect", SUSPECTS, OBSERVING);
 
@@ -59,10 +55,7 @@ static const fab_fields OBSERVED_BOUNDARY = TABLE("observed_boundary", OBSERVED_
 #undef T
 #define T fab_observed_link
 static const char *observed_link(const fab_at *at, char *room) {
-    char name[FAB_LINK_NAME_SIZE];
-    (void)snprintf(room, FAB_FIELD_ROOM, "%s",
-                   fab_link_name(fab_at_result(at)->graph, ((const T *)at->row)->link, name));
-    return room;
+    return fab_link_name(fab_at_result(at)->graph, ((const T *)at->row)->link, room);
 }
 
 static const fab_field OBSERVED_LINKS[] = {

@@ -60,8 +60,6 @@ static const fab_fields HELD = TABLE("bottlenecked_flows", HELD_FIELDS, RATES);
 
 #undef T
 #define T fab_last_flow
-GIVES(size_t, count_path, here->n_path);
-
 static const fab_field LAST_FLOW_FIELDS[] = {
     FIELD(flow, "Number of the flow in its phase."),
     FIELD(src_gpu, "GPU that sends."),
@@ -71,8 +69,8 @@ static const fab_field LAST_FLOW_FIELDS[] = {
     FIGURE(finish_s, "s",
            "When it ends: its bytes, what was relayed before, and the latency of its own longest path, once per step, "
            "with what hosts add."),
-    SCALARS(path, NULL, path, count_path,
-            "Links of its slowest path in order: 2 x cable, plus 1 in the direction down.", FILLED),
+    SCALARS(path, NULL, path, "Links of its slowest path in order: 2 x cable, plus 1 in the direction down.",
+            COUNTED(n_path), FILLED),
     FIELD_OF(bottleneck_id, held.link, "Number of the bottleneck.", IF(held.n_flows)),
     FIELD_OF(bottleneck_flows, held.n_flows, "Flows that cross the bottleneck, this one included.", FILLED),
     FIELD(bottleneck, "The link that holds it; missing where a window does.", FILLED),
@@ -108,21 +106,18 @@ static const fab_fields PAUSED_LINK = TABLE("stopped", PAUSED_LINK_FIELDS, LOSSL
 
 #undef T
 #define T fab_pauses
-GIVES(bool, has_notices, here->notices > 0);
-GIVES(bool, is_sprayed, here->is_sprayed);
 static const fab_field PAUSES_FIELDS[] = {
     FIELD(pauses, "How often an ingress port stops its sender."),
     FIELD(stopped_links, "Links that are stopped at all."),
     FIELD(victims, "Flows that end more than a tenth later than under transport fluid though they cross no root.",
           .labels = "victims|victim"),
-    FIELD(
-        notices,
-        "Notifications of congestion that told a sender to slow down, under transport dcqcn; marked packets or cells, "
-        "under spray-ack.",
-        .only = has_notices),
+    FIELD(notices,
+          "Notifications of congestion that told a sender to slow down, under transport dcqcn; marked packets or "
+          "cells, under spray-ack.",
+          FILLED),
     FIELD(trims,
           "Packets, or cells of several, that found a queue full and were sent again, under transport spray-ack.",
-          .only = is_sprayed, .source = "src/doc/adr/0074-sprayed-packets.md", .labels = "full queue"),
+          IF(is_sprayed), .source = "src/doc/adr/0074-sprayed-packets.md", .labels = "full queue"),
     FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase a part of a flow."),
     ARRAY(roots, "root", roots, n_roots, &PAUSE_ROOT, "Links that stop others longest, first."),
     ARRAY(stopped, "link", stopped, n_stopped, &PAUSED_LINK, "Links that are stopped longest, first."),
@@ -136,16 +131,11 @@ static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
 #define T fab_engine_result
 GIVES(bool, is_of_seeds, here->n_seeds > 1);
 GIVES(bool, takes_turns, here->n_rounds > 1);
-GIVES(bool, has_host_s, here->has_time && here->host_s > 0);
-GIVES(bool, has_copy_s, here->has_time && here->copy_s > 0);
 GIVES(bool, is_estimated, here->has_time && here->longest_s > 0);
 GIVES(bool, has_rates, here->has_time && here->has_rates);
-GIVES(bool, is_lossless, here->has_pauses);
 GIVES(bool, has_fluid_time, here->has_pauses && here->has_time);
 GIVES(bool, is_collective, here->has_time && here->algbw.mean > 0);
-
 GIVES(size_t, count_cycle, here->n_cycle < FAB_CYCLE_SHOWN ? here->n_cycle : FAB_CYCLE_SHOWN);
-
 GIVES(size_t, count_deadlocked, here->pauses.n_cycle < FAB_PAUSE_CYCLE ? here->pauses.n_cycle : FAB_PAUSE_CYCLE);
 
 static const fab_field ENGINE_FIELDS[] = {
@@ -173,29 +163,26 @@ static const fab_field ENGINE_FIELDS[] = {
                "steps * executions * (max over paths of sum of device and cable latencies + nic-latency) + host_s",
            .source = TIMES, .labels = "latency"),
     FIGURE(host_s, "s", "What the software of hosts and copies add to a phase in one iteration, a part of latency_s.",
-           .only = has_host_s,
+           IF(has_time), FILLED,
            .formula =
                "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead)) + copy_s",
            .source = "src/doc/hosts.md", .labels = "host software"),
-    FIGURE_OF(
-        shortest_time_s, shortest_s, "s",
-        "Where the loads of a hash are estimated (ecmp of more than 2^29 flows, 2^24 where they are unequal or in "
-        "groups, or with flows=estimated), or the ends of more than 2^22 unequal flows: what the fullest link of an "
-        "even "
-        "split takes. time_s is what the fullest link is expected to need.",
-        .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
+    FIGURE_OF(shortest_time_s, shortest_s, "s",
+              "Where the loads of a hash are estimated (ecmp of more than 2^29 flows, 2^24 where they are unequal or "
+              "in groups, or with flows=estimated), or the ends of more than 2^22 unequal flows: what the fullest link "
+              "of an even split takes. time_s is what the fullest link is expected to need.",
+              .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
     FIGURE_OF(longest_time_s, longest_s, "s",
               "One draw in a thousand takes more, at most: Bernstein's inequality; of unequal flows, which may end "
               "after the fullest link, a quarter more.",
               .only = is_estimated,
               .formula = "(B + x) / B of the time of the B bytes of a link, links * P(more than B + x) <= 0.001",
               .source = ESTIMATED),
-    FIGURE(
-        copy_s, "s",
-        "Of host_s: what GPUs send on for others of their scale-up domain (rail-aligned, pxn, relays of rail-only) is "
-        "written to their memory and read again. An exchange that goes straight to its ends is zero copy.",
-        .only = has_copy_s, .formula = "bytes that a GPU sends on * 8 / copy-rate",
-        .source = "NCCL 2.12, PXN; data sheets of GPUs", .labels = "copies"),
+    FIGURE(copy_s, "s",
+           "Of host_s: what GPUs send on for others of their scale-up domain (rail-aligned, pxn, relays of rail-only) "
+           "is written to their memory and read again. An exchange that goes straight to its ends is zero copy.",
+           IF(has_time), FILLED, .formula = "bytes that a GPU sends on * 8 / copy-rate",
+           .source = "NCCL 2.12, PXN; data sheets of GPUs", .labels = "copies"),
     FIELD_OF(time_is_lower_bound, blocks_elsewhere,
              "Whether flows of one path each collide under transport fluid: on a network of lossless queues (RoCE with "
              "PFC, InfiniBand) they also hold up others, and the phase takes longer. Told where it is so.",
@@ -248,8 +235,7 @@ static const fab_field ENGINE_FIELDS[] = {
     FIGURE_OF(fluid_s, fluid_s, "s", "What transfer_s would be if flows shared links max-min fairly.",
               .only = has_fluid_time, .formula = "fluid simulation over max-min fair rates", .source = LOSSLESS,
               .labels = "fluid"),
-    OBJECT(lossless, pauses, &PAUSES, "What queues of packets do to the phase, of the first seed.",
-           .only = is_lossless),
+    OBJECT(lossless, pauses, &PAUSES, "What queues of packets do to the phase, of the first seed.", IF(has_pauses)),
     FIELD(lower_bound_ratio,
           "Transfer time over the least possible time of the phase. Never below 1: a result that beats its bound is an "
           "error of the program (exit code 70).",
@@ -282,10 +268,10 @@ static const fab_field ENGINE_FIELDS[] = {
         reordering, engine, &REORDERING,
         "Limits of engines that send packets of a flow over several paths: rate <= window / (round trip + queueing).",
         .only = is_reordering),
-    SCALARS(deadlocked_links, "link", pauses.cycle, count_deadlocked,
+    SCALARS(deadlocked_links, "link", pauses.cycle,
             "First links of a circle that wait for each other for ever under lossless queues, of the first seed.",
-            FILLED),
-    SCALARS(deadlock_cycle, "link", cycle, count_cycle, "Links of a shortest cycle of dependencies.", FILLED),
+            .n = count_deadlocked, FILLED),
+    SCALARS(deadlock_cycle, "link", cycle, "Links of a shortest cycle of dependencies.", .n = count_cycle, FILLED),
     ARRAY(link_loads, "boundary", tiers, n_tiers, &fab_link_load_fields, "Links by boundary and direction."),
     ARRAY(next_hops_used, "boundary", tiers, n_tiers, &fab_next_hops_fields,
           "Choices among equal-cost next hops, one per switch and group of next hops that some flow met, by the "

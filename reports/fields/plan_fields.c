@@ -56,10 +56,9 @@ static const fab_field SEARCHED[] = {
     FIELD(model, "Name of the model."),
     FIELD(gpus, "GPUs of the job."),
     FIELD(batch, "Sequences per iteration, the same for all plans."),
-    FIGURE(
-        lower_bound_s, "s",
-        "Under the first seed no plan of the orders that were searched that was not evaluated takes less; at least the "
-        "least time_s, or a thousandth below where other orders are searched."),
+    FIGURE(lower_bound_s, "s",
+           "Under the first seed no plan of the orders that were searched that was not evaluated takes less; at least "
+           "the least time_s, or a thousandth below where other orders are searched."),
     FIELD(draws, "Seeds whose means order the first plans, where the engine draws paths.", FILLED),
     FIELD_OF(fewer_servers, fewer.servers,
              "On so many of the servers, or on all with another batch, the job is faster.", FILLED),
@@ -84,11 +83,10 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
     FIELD(untimed_note, "Why these have none.", FILLED),
-    FIELD_OF(
-        unlisted, n_unlisted,
-        "Sizes that may have a place in the list behind the best: only a simulation of more paths than one takes tells "
-        "their time.",
-        FILLED, .source = "0124-places-behind-the-best.md"),
+    FIELD_OF(unlisted, n_unlisted,
+             "Sizes that may have a place in the list behind the best: only a simulation of more paths than one takes "
+             "tells their time.",
+             FILLED, .source = "0124-places-behind-the-best.md"),
     FIGURE_OF(unlisted_least_s, unlisted_s, "s", "Under the first seed none of these takes less.", FILLED),
     LIST(plans, "plan", plans, n_plans_listed, &PLAN,
          "The fastest plan of its sizes each, fastest first; before all others those with means."),

@@ -83,6 +83,7 @@ typedef struct fab_field {
     const char *const *names; /**< all that are allowed, or those of the enum's values */
     size_t n_names;
     bool is_signed;   /**< may be below 0 */
+    bool is_index;    /**< a count from 0, which is shown from 1 */
     double scale;     /**< 0: as it is stored */
     double low, high; /**< least and most, of lists the number of elements; high 0: none */
 } fab_field;

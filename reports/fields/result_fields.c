@@ -63,8 +63,6 @@ static const char *design_digest(const fab_at *at) {
 GIVES(const char *, design_source, here->n_fabrics > 0 ? here->fabrics[0].source : NULL);
 GIVES(const void *, histogram_edges, HISTOGRAM_EDGES);
 GIVES(const void *, conventions, fab_conventions);
-GIVES(const void *, warnings, (const void *)here->warnings);
-GIVES(size_t, count_warnings, here->n_warnings);
 
 static size_t count_conventions(FAB_UNUSED const fab_at *at) {
     size_t n = 0;
@@ -85,13 +83,13 @@ static const fab_field META[] = {
     FIELD(seed, "The first seed."),
     FIELD_OF(seeds, n_seeds, "Number of seeds that were asked for."),
     TEXT_BY(threads, threads, "The result is the same for any number of threads.", ONE_OF(ANY)),
-    SCALARS_BY(histogram_edges, NULL, const double, histogram_edges, NULL,
+    SCALARS_BY(histogram_edges, NULL, const double, histogram_edges,
                "Utilisations between which histogram counts the links of a class.", EXACTLY(FAB_HISTOGRAM - 1)),
     FIELD(see, "Command that shows the winner alone, with the same figures.", FILLED),
-    SCALARS_BY(warnings, "warning", const char *, warnings, count_warnings, "What a reviewer would stop.",
-               IF(n_warnings)),
-    SCALARS_BY(conventions, "convention", const char *, conventions, count_conventions,
-               "How things are counted, and what the model leaves out."),
+    SCALARS(warnings, "warning", warnings, "What a reviewer would stop.", COUNTED(n_warnings), .is_pointer = true,
+            IF(n_warnings)),
+    SCALARS_BY(conventions, "convention", const char *, conventions,
+               "How things are counted, and what the model leaves out.", .n = count_conventions),
 };
 static const fab_fields META_DATA = TABLE("meta", META, COLLIDING);
 

@@ -139,8 +139,7 @@ static const char HEAD[] =
     "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" elementFormDefault=\"qualified\">\n"
     "  <xs:simpleType name=\"count\"><xs:restriction base=\"xs:nonNegativeInteger\"/></xs:simpleType>\n"
     "  <xs:simpleType name=\"amount\"><xs:restriction base=\"xs:double\"><xs:minInclusive "
-    "value=\"0\"/></xs:restriction>"
-    "</xs:simpleType>\n"
+    "value=\"0\"/></xs:restriction></xs:simpleType>\n"
     "  <xs:simpleType name=\"counts\"><xs:list itemType=\"count\"/></xs:simpleType>\n"
     "  <xs:simpleType name=\"amounts\"><xs:list itemType=\"amount\"/></xs:simpleType>\n";
 

@@ -13,21 +13,24 @@
 
 /* --- optimize ----------------------------------------------------------------------------------------------------- */
 
+#define CHOICE_ROWS                                                                                                    \
+    FIELD(family, "Topology family."),                                                                                 \
+        FIELD_OF(switch_models, switches,                                                                              \
+                 "Switches by their names in the catalog, leaf first; *2: ports split in two."),                       \
+        FIELD(tiers, "Switch tiers."), FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),     \
+        FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),                                             \
+        FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction.")
+
 #define T fab_optimum_point
 GIVES(size_t, count_built_tapers, here->tiers > 0 && here->tiers <= FAB_MAX_TIERS ? (size_t)here->tiers - 1 : 0);
 
 static const fab_field POINTS[] = {
     FIELD(design, "The design in its one-line form."),
-    FIELD(family, "Topology family."),
-    FIELD_OF(switch_models, switches, "Switches by their names in the catalog, leaf first; *2: ports split in two."),
-    FIELD(tiers, "Switch tiers."),
-    FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),
-    FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),
-    FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction."),
+    CHOICE_ROWS,
     FIELD_OF(switches, n_switches, "Switches of all tiers."),
     FIELD_OF(cables, n_cables, "Network cables."),
-    SCALARS(built_taper, NULL, built_taper, count_built_tapers,
-            "Oversubscription as built of every boundary between tiers, leaf - spine first."),
+    SCALARS(built_taper, NULL, built_taper,
+            "Oversubscription as built of every boundary between tiers, leaf - spine first.", .n = count_built_tapers),
     FIELD(bisection_ratio, "Part of full bisection that any traffic may count on; missing of one server.", KNOWN),
     FIGURE(power_w, "W", "Power of all network parts."),
     FIGURE(total_usd, "USD", "Price of the network."),
@@ -68,17 +71,11 @@ static const char *const LOSSES[] = {[FAB_LOSS_COST] = "cost",
                                      [FAB_LOSS_UNSEEN] = "unseen"};
 
 static const fab_field LOSERS[] = {
-    FIELD(family, "Topology family."),
-    FIELD_OF(switch_models, switches, "Switches by their names in the catalog, leaf first; *2: ports split in two."),
-    FIELD(tiers, "Switch tiers."),
-    FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),
-    FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),
-    FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction."),
-    NAMED(
-        kind, loss, LOSSES,
-        "Why it lost: cost: it costs more; constraint: it cannot keep one; "
-        "unbuildable: there is no such fabric; bounded: it was not tried, and by a bound its tokens cost no less than "
-        "the winner's; unseen: not tried, and they may cost less, or the time limit struck first."),
+    CHOICE_ROWS,
+    NAMED(kind, loss, LOSSES,
+          "Why it lost: cost: it costs more; constraint: it cannot keep one; unbuildable: there is no such fabric; "
+          "bounded: it was not tried, and by a bound its tokens cost no less than the winner's; unseen: not tried, and "
+          "they may cost less, or the time limit struck first."),
     FIELD(reason, "The same as a sentence."),
     FIGURE(total_usd, "USD", "Price of its best design.", FILLED),
     FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,
@@ -141,8 +138,6 @@ static const fab_fields TOKEN_SEARCHES = TABLE("optimize_tokens", TOKEN_SEARCH, 
 static const char *const OBJECTIVES[] = {[FAB_OBJECTIVE_NETWORK] = "network", [FAB_OBJECTIVE_TOKENS] = "tokens"};
 GIVES(bool, is_by_tokens, here->objective == FAB_OBJECTIVE_TOKENS);
 GIVES(bool, is_by_network, here->objective == FAB_OBJECTIVE_NETWORK);
-GIVES(bool, has_edge, here->edge_taper > 0);
-GIVES(bool, has_cheapest, here->cheapest.usd_per_1e9_tokens > 0);
 
 static const fab_field OPTIMUM[] = {
     FIELD(catalog, "Name of the catalog."),
@@ -160,14 +155,14 @@ static const fab_field OPTIMUM[] = {
     FIELD(
         edge_taper,
         "Largest taper of the catalog, where the winner has it and no limit asks for less: larger ones were not tried.",
-        .only = has_edge),
+        FILLED),
     FIELD(edge_breakout,
           "Cables of a port of the catalog at most, where the winner has several tiers: more were not tried.", FILLED),
     FIELD(edge_planes, "Planes of the catalog at most, of the same winner: more were not tried.", FILLED),
     OBJECT(constraints, limits, &LIMIT, "What the fabric must keep to."),
     OBJECT(winner, winner, &POINT, "The cheapest design."),
     OBJECT(cheapest_network, cheapest, &POINT, "By tokens: the design whose network costs the least.",
-           .only = has_cheapest),
+           IF(cheapest.usd_per_1e9_tokens)),
     OBJECT(tokens, tokens, &TOKEN_SEARCHES, "By tokens: what was replayed, and what is proven.", .only = is_by_tokens),
     ARRAY(runners_up, "point", runners_up, n_runners_up, &POINT,
           "Best designs of the next best choices, cheapest first; by tokens the next best designs."),
@@ -239,8 +234,6 @@ static const fab_fields CANDIDATE = TABLE("candidate", CANDIDATES, ADVICE);
 
 #undef T
 #define T fab_advice_best
-GIVES(size_t, count_changes, here->n_changes);
-
 static const fab_field BEST[] = {
     FIELD(change, "The changes as options to type."),
     FIELD(command, "The whole command line."),
@@ -260,7 +253,7 @@ static const fab_field BEST[] = {
      .item_type = FAB_FIELD_NAME,
      .at = offsetof(T, kinds),
      .stride = sizeof(MEMBER(kinds)[0]),
-     .n = count_changes,
+     COUNTED(n_changes),
      ONE_OF(KINDS),
      .definition = "What is changed, in the order in which it was taken."},
 };

@@ -88,18 +88,15 @@ static const fab_field CRITICALS[] = {
     FIELD_OF(mean_worst_ratio, mean_ratio, "Mean of worst_ratio over the scenarios in which it fails.", KNOWN),
     FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", KNOWN),
     FIELD(worst_scenario, "The scenario with the highest impact, the lowest of those."),
-    FIELD_OF(
-        credited, n_alone,
-        "Scenarios among them that are credited to it: of sets of several those in which the other parts cost next to "
-        "nothing together, a tenth of the impact at most, as other scenarios with them show, a tenth of these left "
-        "out."),
-    FIELD_OF(
-        clear, is_clear,
-        "What chance does not explain. Of sets: its impact is above its interval, and the sets that are credited to it "
-        "are no interactions by chance: of all parts, fewer than 0.01 are expected to look so. Of histories: it fails "
-        "in 10 and more, and is above the mean of all by 5 standard errors of as many draws from all, and by the half "
-        "width of its own interval. Of "
-        "single losses: any impact."),
+    FIELD_OF(credited, n_alone,
+             "Scenarios among them that are credited to it: of sets of several those in which the other parts cost "
+             "next to nothing together, a tenth of the impact at most, as other scenarios with them show, a tenth of "
+             "these left out."),
+    FIELD_OF(clear, is_clear,
+             "What chance does not explain. Of sets: its impact is above its interval, and the sets that are credited "
+             "to it are no interactions by chance: of all parts, fewer than 0.01 are expected to look so. Of "
+             "histories: it fails in 10 and more, and is above the mean of all by 5 standard errors of as many draws "
+             "from all, and by the half width of its own interval. Of single losses: any impact."),
 };
 static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 
@@ -156,14 +153,13 @@ static const fab_fields ACCESS_LOSS = TABLE("access_loss", ACCESS, SUMMARY);
 
 #undef T
 #define T fab_rollout
-GIVES(bool, is_whole, !isnan(here->lost));
 static const fab_field ROLLOUTS[] = {
     FIELD(at_a_time, "Switches of a step."),
     FIELD_OF(steps, n_steps, "Steps, each a scenario."),
     FIELD_OF(far_apart, is_spread, "Whether the switches of a step are as far from each other as can be."),
     FIELD_OF(stopped, n_stopped, "Steps in which the job stops."),
-    FIELD_OF(lost_steps, lost, "Work of the job that is lost, in times of a step: the sum of the impacts.",
-             .only = is_whole, SIGNED),
+    FIELD_OF(lost_steps, lost, "Work of the job that is lost, in times of a step: the sum of the impacts.", KNOWN,
+             SIGNED),
     FIELD_OF(max_impact_ratio, worst, "Impact of the worst step.", SIGNED),
 };
 static const fab_fields ROLLOUT = TABLE("rollout", ROLLOUTS, "0086-events.md");
@@ -175,10 +171,6 @@ static const fab_fields ROLLOUT = TABLE("rollout", ROLLOUTS, "0086-events.md");
 GIVES(const fab_study_summary *, study_of, fab_at_result(at)->study);
 GIVES(bool, has_policies, study_of(at)->n_policies > 1);
 GIVES(bool, has_span, study_of(at)->span_s > 0);
-GIVES(bool, interacts, here->n_interactions > 0);
-GIVES(bool, has_tokens, here->tokens_per_s > 0);
-GIVES(bool, has_price, here->quarterly_lost_usd > 0);
-
 GIVES(bool, is_same, &study_of(at)->variants[here->same_as] != here);
 GIVES(const char *, same_policy, study_of(at)->variants[here->same_as].policy);
 
@@ -210,26 +202,25 @@ static const fab_field VARIANTS[] = {
           SIGNED),
     FIELD(wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
     FIELD(write_ratio, "Part of the span in which the job stands for a checkpoint.", OF_HISTORIES),
-    FIGURE(tokens_per_s, "1/s", "Tokens of a second of the span that stay, restarts, repairs and all.",
-           .only = has_tokens, .formula = "goodput_ratio.mean x tokens of an iteration / healthy_time_s"),
+    FIGURE(tokens_per_s, "1/s", "Tokens of a second of the span that stay, restarts, repairs and all.", FILLED,
+           .formula = "goodput_ratio.mean x tokens of an iteration / healthy_time_s"),
     FIGURE(quarterly_lost_usd, "USD",
-           "GPU hours of the job that failures take in a quarter of a year, at gpu_hour_usd.", .only = has_price,
+           "GPU hours of the job that failures take in a quarter of a year, at gpu_hour_usd.", FILLED,
            .formula = "(1 - goodput_ratio.mean) x GPUs of the job x gpu_hour_usd x 2,190"),
     FIELD(failures, "Failures in a history, mean over the histories; of software where ranks are.", OF_HISTORIES),
     FIELD(stops, "Failures in a history that stop the job, planned stops left out, mean over the histories.",
           OF_HISTORIES),
-    FIELD_OF(
-        interactions, n_interactions,
-        "Sets that cost something though each of their parts alone costs next to nothing: a tenth of that at most, "
-        "as another scenario shows."),
-    FIELD(worst_interaction, "The scenario with the largest impact of those.", .only = interacts),
+    FIELD_OF(interactions, n_interactions,
+             "Sets that cost something though each of their parts alone costs next to nothing: a tenth of that at "
+             "most, as another scenario shows."),
+    FIELD(worst_interaction, "The scenario with the largest impact of those.", IF(n_interactions)),
     FIELD_OF(undecided, n_undecided,
              "Parts that cost something in all sets they are in, beside others that do as well: what one costs alone "
              "no set says."),
     FIELD_OF(critical_tied, critical.n_tied,
              "Components that have the impact of the last of `critical`, where that leaves some of them out; else 0."),
     FIELD_OF(links_tied, links.n_tied, "Links that have the impact of the last of `links`, likewise."),
-    SCALARS(bins, NULL, bin, NULL,
+    SCALARS(bins, NULL, bin,
             "Scenarios by slowdown (without times by the load of the fullest link), between bin_edges; those that stop "
             "are left out.",
             EXACTLY(FAB_STUDY_BINS)),
@@ -328,44 +319,38 @@ static const fab_fields FAILURE_ROW = TABLE("failure_class", FAILURE_ROWS, MODEL
 
 #undef T
 #define T fab_failure_model
-GIVES(bool, has_rma, here->rates.rma_part > 0);
 GIVES(bool, has_slow_gpus, isfinite(here->row[FAB_FAILURE_SLOW].mtbf_s));
 GIVES(bool, has_slow_links, isfinite(here->row[FAB_FAILURE_FLAP].mtbf_s));
 GIVES(bool, has_slow, isfinite(here->row[FAB_FAILURE_SLOW].mtbf_s) || isfinite(here->row[FAB_FAILURE_FLAP].mtbf_s));
 GIVES(bool, has_infants, here->rates.infant_factor > 1);
-GIVES(bool, has_throttle, here->rates.throttle > 0);
-GIVES(bool, has_hot_halls, here->rates.throttle > 0 && here->throttle_halls[0] != '\0');
-GIVES(bool, has_shrinking, here->shrinks);
 static const fab_field MODELS[] = {
     FIGURE_OF(checkpoint_s, rates.checkpoint_s, "s", "Useful time between two checkpoints.",
-              .formula =
-                  "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops per "
-                  "second of this job",
+              .formula = "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops "
+                         "per second of this job",
               .source = "Daly, A higher order estimate of the optimum checkpoint interval, 2006; " MODEL),
     FIELD_OF(checkpoint_auto, is_auto, "Whether that was found for this job; else the design says it."),
     FIGURE_OF(pause_s, rates.pause_s, "s", "The job stands for a checkpoint."),
     FIGURE_OF(lag_s, rates.lag_s, "s", "From the beginning of a checkpoint until it counts."),
     FIGURE_OF(restart_s, rates.restart_s, "s", "From a failure until the job runs again."),
     FIGURE_OF(join_s, rates.join_s, "s", "A restart takes longer by this where ranks move."),
-    FIELD_OF(rma_ratio, rates.rma_part, "Part of the failures of hardware that go back to the maker.", .only = has_rma),
-    FIGURE_OF(rma_s, rates.rma_s, "s", "These are back after.", .only = has_rma),
+    FIELD_OF(rma_ratio, rates.rma_part, "Part of the failures of hardware that go back to the maker.", FILLED),
+    FIGURE_OF(rma_s, rates.rma_s, "s", "These are back after.", IF(rates.rma_part)),
     FIELD_OF(infant_factor, rates.infant_factor, "At the beginning of a history hardware fails so many times as often.",
              .only = has_infants),
     FIGURE_OF(infant_s, rates.infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
     FIELD_OF(slow_speed_ratio, rates.slow_speed, "Speed that is left of a GPU that slows down.", .only = has_slow_gpus),
     FIELD_OF(slow_link_ratio, rates.flap_speed, "Capacity that is left of a cable that flaps or is degraded.",
              .only = has_slow_links),
-    FIELD_OF(throttle_ratio, rates.throttle, "Part of their speed that GPUs lose at noon.", .only = has_throttle),
-    FIELD(throttle_halls, "Halls of the floor plan where they do, from 0; missing: all.", .only = has_hot_halls),
+    FIELD_OF(throttle_ratio, rates.throttle, "Part of their speed that GPUs lose at noon.", FILLED),
+    FIELD(throttle_halls, "Halls of the floor plan where they do, from 0; missing: all.", IF(rates.throttle), FILLED),
     FIELD_OF(detect_loss_ratio, rates.detect_loss, "A GPU or cable that loses so much of its speed is noticed.",
              .only = has_slow),
     FIGURE_OF(detect_s, rates.detect_s, "s", "After this time, and is dead from then on.", .only = has_slow),
     FIGURE_OF(reform_s, rates.reform_s, "s", "In place of restart_s where the number of replicas changes.",
-              .only = has_shrinking),
-    FIELD_OF(regrow_ratio, rates.regrow, "The job stops to take back as large a part of its replicas.",
-             .only = has_shrinking),
+              IF(shrinks)),
+    FIELD_OF(regrow_ratio, rates.regrow, "The job stops to take back as large a part of its replicas.", IF(shrinks)),
     FIELD_OF(keep_batch, keeps_batch,
-             "Replicas that are left do all of the batch; else an iteration has a smaller one.", .only = has_shrinking),
+             "Replicas that are left do all of the batch; else an iteration has a smaller one.", IF(shrinks)),
     FIELD(source, "Where the rates come from that the design does not give.", FILLED),
     ARRAY(classes, "class", row, n_rows, &FAILURE_ROW, "How often each class fails."),
 };
@@ -436,7 +421,7 @@ static const fab_field STUDY[] = {
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
     FIELD_OF(parts, n_parts, "Components that the fabric has of the classes of those."),
     GROUP_BY(shown_variant, &SHOWN_HEAD),
-    SCALARS_BY(bin_edges, NULL, const double, edges, NULL, "Factors between which bins counts the scenarios.",
+    SCALARS_BY(bin_edges, NULL, const double, edges, "Factors between which bins counts the scenarios.",
                EXACTLY(FAB_STUDY_BINS - 1)),
     GROUP_BY(shown_variant, &SHOWN_FIGURES),
     OBJECT(failure_model, model, &MODEL_FIELDS, "How things fail in histories, and what the job does about it.",

@@ -232,8 +232,9 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(tiers, counts.tiers, "Switch tiers.", IF(is_built)),
     FIELD_OF(switches, counts.switches, "Switches of all tiers.", IF(is_built)),
     FIELD_OF(cables, counts.cables, "Network cables.", IF(is_built)),
-    SCALARS(built_taper, NULL, counts.built_taper, count_point_tapers,
-            "Oversubscription as built of every boundary between tiers, leaf - spine first.", IF(is_built)),
+    SCALARS(built_taper, NULL, counts.built_taper,
+            "Oversubscription as built of every boundary between tiers, leaf - spine first.", .n = count_point_tapers,
+            IF(is_built)),
     FIGURE(bisection_bps, "bit/s", "Minimum cut between the halves of the servers, one direction.", .only = has_halves,
            .source = "0007-counting-rules.md"),
     FIELD(bisection_ratio, "Part of full bisection that any traffic may count on.", .only = has_halves,
@@ -241,7 +242,7 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(total_usd, "USD", "Price of the network.", IF(is_built), .source = COST),
     FIGURE(per_gpu_usd, "USD", "Network price of one GPU.", IF(is_built), .source = COST),
     FIGURE(power_w, "W", "Power of all network parts.", IF(is_built), .source = COST),
-    SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.", FILLED,
+    SCALARS(values, "value", value, "Values of what the sweep varies; missing in a mix.", .n = count_values, FILLED,
             .low = 1, .high = FAB_SWEEP_PATHS),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(algorithms, "algorithm", algorithms, n_algorithms, &ALGORITHM,
@@ -259,20 +260,12 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
     return at->up->row;
 }
 
-GIVES(uint64_t, best_point, here->best + 1);
-GIVES(uint64_t, next_point, here->next + 1);
-GIVES(uint64_t, behind_point, here->behind + 1);
 GIVES(uint64_t, sprayed_point, here[1].best + 1);
 GIVES(uint64_t, sprayed_next_point, here[1].next + 1);
 GIVES(uint64_t, sprayed_behind_point, here[1].behind + 1);
-GIVES(uint64_t, batch_point, here->batch_best + 1);
-GIVES(uint64_t, batch_next_point, here->batch_next + 1);
 GIVES(bool, is_sprayed_unlike, here->is_sprayed &&here[1].behind != here[1].best);
 GIVES(double, sprayed_margin, here[1].margin_ratio);
 GIVES(double, sprayed_behind_margin, here[1].behind_ratio);
-GIVES(uint64_t, owned_point, here->owned_best + 1);
-GIVES(uint64_t, fastest_point, here->fastest + 1);
-GIVES(uint64_t, cheapest_point, here->cheapest + 1);
 GIVES(const char *, verdict_label, sweep_around(at)->points[here->best].engines[at->index].label);
 GIVES(const char *, best_design, sweep_around(at)->points[here->best].value[0]);
 
@@ -283,8 +276,8 @@ static const fab_field COMPARED[] = {
     FIELD_OF(draws, n_draws, "Seeds that all figures are means of; missing where nothing, or only once is drawn.",
              FILLED),
     TEXT_BY(design, best_design, "The best design.", IF(is_known)),
-    COUNT_BY(best, best_point, "Its number, from 1.", IF(is_known)),
-    COUNT_BY(next, next_point, "The number of the next best; the same where no other has a figure.", IF(is_known)),
+    PLACE(best, best, "Its number, from 1.", IF(is_known)),
+    PLACE(next, next, "The number of the next best; the same where no other has a figure.", IF(is_known)),
     FIELD(margin_ratio,
           "How much more the next best costs or takes. Below 0.01, or uncertainty_ratio, the two are even.",
           IF(is_known), .formula = "figure of the next / figure of the best - 1"),
@@ -295,7 +288,7 @@ static const fab_field COMPARED[] = {
           .formula = "t x standard error of (time - time of the best) - (goodput - goodput of the best), each over its "
                      "mean, in up to 32 parts of the seeds, else of the histories"),
     FIELD_OF(even, n_even, "Designs that are even with the best by that, itself counted.", IF(is_known)),
-    COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
+    PLACE(behind, behind, "The number of the first that is not even with the best.", IF(behind_ratio)),
     FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
     FIELD(turning_ratio,
           "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
@@ -310,14 +303,14 @@ static const fab_field COMPARED[] = {
             .only = is_sprayed_unlike),
     FIELD(hangs_on_batch, "Whether failures.keep-batch makes a hundredth and more of the margin, or turns it.",
           IF(has_failures)),
-    COUNT_BY(batch_best, batch_point, "The number of the best with its other value.", IF(hangs_on_batch)),
-    COUNT_BY(batch_next, batch_next_point, "The number of that of best and next it leaves behind.", IF(hangs_on_batch)),
+    PLACE(batch_best, batch_best, "The number of the best with its other value.", IF(hangs_on_batch)),
+    PLACE(batch_next, batch_next, "The number of that of best and next it leaves behind.", IF(hangs_on_batch)),
     FIELD_OF(batch_margin_ratio, batch_ratio, "How much more that one costs or takes then.", IF(hangs_on_batch)),
-    COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
-             IF(is_owned)),
+    PLACE(owned_best, owned_best, "The number of the design whose tokens cost the least where it is bought.",
+          IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),
-    COUNT_BY(fastest, fastest_point, "The number of the fastest design.", IF(is_known)),
-    COUNT_BY(cheapest, cheapest_point, "The number of the design with the cheapest network.", IF(is_known)),
+    PLACE(fastest, fastest, "The number of the fastest design.", IF(is_known)),
+    PLACE(cheapest, cheapest, "The number of the design with the cheapest network.", IF(is_known)),
 };
 static const fab_fields COMPARED_ENGINE = TABLE("verdict", COMPARED, SWEEPS);
 
@@ -367,9 +360,6 @@ static const fab_fields PLACE_SEARCH =
 
 #undef T
 #define T fab_sweep
-GIVES(size_t, count_paths, here->n_paths);
-GIVES(uint64_t, tipped_point, here->tipped[0].best + 1);
-GIVES(uint64_t, tipped_owned_point, here->tipped[1].best + 1);
 GIVES(bool, has_tipped_owned, here->has_tipped && here->tipped[1].usd > 0);
 
 static const fab_field SWEEP[] = {
@@ -378,19 +368,19 @@ static const fab_field SWEEP[] = {
     FIELD(prices, "The price book of all compared designs, where only some name it.", FILLED),
     FIELD(scenarios, "Histories of failures that goodput is of.", FILLED),
     FIELD(policy, "Where ranks go in them when their server is lost; several where points have unlike ones.", FILLED),
-    COUNT_BY(tipped, tipped_point,
-             "The number of the point whose tokens cost the least by GPU hours where each does what is advised of idle "
-             "GPUs and other batches (fewer_job), and all GPUs are paid for; where that is another, or by another "
-             "margin, with failures cheaper.",
-             IF(has_tipped)),
+    PLACE(tipped, tipped[0].best,
+          "The number of the point whose tokens cost the least by GPU hours where each does what is advised of idle "
+          "GPUs and other batches (fewer_job), and all GPUs are paid for; where that is another, or by another "
+          "margin, with failures cheaper.",
+          IF(has_tipped)),
     FIGURE_OF(tipped_usd_per_1e9_tokens, tipped[0].usd, "USD", "What they cost there.", IF(has_tipped)),
     FIELD_OF(tipped_margin_ratio, tipped[0].margin_ratio, "How much more those of the next one cost then.",
              IF(has_tipped)),
-    COUNT_BY(tipped_owned, tipped_owned_point, "The number of the one that costs least so where it is bought.",
-             .only = has_tipped_owned),
+    PLACE(tipped_owned, tipped[1].best, "The number of the one that costs least so where it is bought.",
+          .only = has_tipped_owned),
     FIELD_OF(tipped_owned_margin_ratio, tipped[1].margin_ratio, "How much more the next one costs then.",
              .only = has_tipped_owned),
-    SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
+    SCALARS(paths, "path", path, "What is varied.", COUNTED(n_paths), .low = 1, .high = FAB_SWEEP_PATHS),
     ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
           "What compared designs come to under every engine; empty of a sweep."),
     LIST(searches, "search", searches, n_searches, &PLACE_SEARCH,

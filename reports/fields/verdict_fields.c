@@ -31,8 +31,7 @@ static const fab_field VERDICTS[] = {
     FIELD_OF(best_engine, engine, "Index of the fastest engine, from 0: the lines are of it."),
     FIELD_OF(worst_engine, slowest, "Index of the slowest engine; the same as best_engine where none is slower."),
     FIELD_OF(of_iteration, of_iteration,
-             "Whether times are those of an iteration, else of all phases one after the "
-             "other."),
+             "Whether times are those of an iteration, else of all phases one after the other."),
     FIGURE(compared_s, "s", "Time under the fastest engine, of the mean times of its phases.", FILLED),
     FIGURE(least_s, "s", "The same if every phase took the least that any routing needs.", FILLED),
     FIGURE(uplinks_s, "s", "No number of uplinks makes it shorter, whatever the routing.", FILLED,

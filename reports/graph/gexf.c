@@ -62,11 +62,10 @@ static void gexf_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     fab_graph_put(w, "\"><attvalues>");
     fab_graph_each_of_node(w, spot, gexf_put_value);
     put_color(w, fab_graph_level_color(spot->node.level));
-    fab_graph_putf(w,
-                   "<viz:position x=\"%.9g\" y=\"%.9g\" z=\"0\"/><viz:size value=\"%.9g\"/>"
-                   "<viz:shape value=\"%s\"/></node>",
-                   (double)spot->x, (double)(w->layout->height - spot->y), (double)spot->row->height,
-                   spot->node.tier > 0 ? "square" : "disc");
+    fab_graph_putf(
+        w, "<viz:position x=\"%.9g\" y=\"%.9g\" z=\"0\"/><viz:size value=\"%.9g\"/><viz:shape value=\"%s\"/></node>",
+        (double)spot->x, (double)(w->layout->height - spot->y), (double)spot->row->height,
+        spot->node.tier > 0 ? "square" : "disc");
 }
 
 static void gexf_between(fab_graph_writer *w) {

@@ -181,19 +181,12 @@ static fab_graph_value value_of(const row *r, const void *of) {
     }
 }
 
-fab_graph_value fab_graph_own_value(const fab_graph_attribute *attribute) {
-    return text_of(attribute->text);
-}
-
-fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const fab_graph_spot *spot) {
-    return value_of(attribute->row, spot);
-}
-
-fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const fab_graph_edge *edge) {
+fab_graph_value fab_graph_value_of(const fab_graph_attribute *attribute, const void *of) {
     const row *r = attribute->row;
-    if ((r->when & (LOADS | UTILISATION)) == 0) {
-        return value_of(r, edge);
+    if (r == NULL || (r->when & (LOADS | UTILISATION)) == 0) {
+        return r == NULL ? text_of(attribute->text) : value_of(r, of);
     }
+    const fab_graph_edge *edge = of;
     const fab_graph_use *use = &edge->use[attribute->engine];
     fab_graph_value value = value_of(r, use);
     if (r->held == MEAN_LOAD) {

@@ -79,31 +79,26 @@ void fab_graph_put_value(fab_graph_writer *w, const fab_graph_attribute *attribu
     }
 }
 
-void fab_graph_each_of_node(fab_graph_writer *w, const fab_graph_spot *spot, fab_graph_put_known *put) {
-    for (size_t i = 0; i < w->attributes->n_node; i++) {
-        fab_graph_value value = fab_graph_node_value(&w->attributes->node[i], spot);
+static void each_known(fab_graph_writer *w, const fab_graph_attribute *attributes, size_t n, const void *of,
+                       fab_graph_put_known *put) {
+    for (size_t i = 0; i < n; i++) {
+        fab_graph_value value = fab_graph_value_of(&attributes[i], of);
         if (value.known) {
-            put(w, i, &w->attributes->node[i], &value);
+            put(w, i, &attributes[i], &value);
         }
     }
+}
+
+void fab_graph_each_of_node(fab_graph_writer *w, const fab_graph_spot *spot, fab_graph_put_known *put) {
+    each_known(w, w->attributes->node, w->attributes->n_node, spot, put);
 }
 
 void fab_graph_each_of_edge(fab_graph_writer *w, const fab_graph_edge *edge, fab_graph_put_known *put) {
-    for (size_t i = 0; i < w->attributes->n_edge; i++) {
-        fab_graph_value value = fab_graph_edge_value(&w->attributes->edge[i], edge);
-        if (value.known) {
-            put(w, i, &w->attributes->edge[i], &value);
-        }
-    }
+    each_known(w, w->attributes->edge, w->attributes->n_edge, edge, put);
 }
 
 void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put) {
-    for (size_t i = 0; i < w->attributes->n_own; i++) {
-        fab_graph_value value = fab_graph_own_value(&w->attributes->own[i]);
-        if (value.known) {
-            put(w, i, &w->attributes->own[i], &value);
-        }
-    }
+    each_known(w, w->attributes->own, w->attributes->n_own, NULL, put);
 }
 
 void fab_graph_put_ends(fab_graph_writer *w, const fab_graph_edge *edge) {

@@ -54,9 +54,8 @@ typedef struct fab_graph_spot {
     char rack[48]; /**< name, or empty */
 } fab_graph_spot;
 
-fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const fab_graph_spot *spot);
-fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const fab_graph_edge *edge);
-fab_graph_value fab_graph_own_value(const fab_graph_attribute *attribute);
+/** Of a fab_graph_spot, a fab_graph_edge, or NULL: the graph itself. */
+fab_graph_value fab_graph_value_of(const fab_graph_attribute *attribute, const void *of);
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
 

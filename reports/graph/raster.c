@@ -76,34 +76,20 @@ static fab_status print_raster(const char *format, const fab_result *result, con
     return copy(picture, out, err);
 }
 
-static fab_status print_png(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    return print_raster("png", result, style, out, err);
-}
+/* A format of the converter: the callback has no context of its own. */
+#define RASTER_FORMAT(id, format_summary)                                                                              \
+    static fab_status print_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
+        return print_raster(#id, result, style, out, err);                                                             \
+    }                                                                                                                  \
+    const fab_report_format fab_report_##id = {.name = #id,                                                            \
+                                               .suffix = "." #id,                                                      \
+                                               .summary = (format_summary),                                            \
+                                               .print = print_##id,                                                    \
+                                               .is_for_files = true,                                                   \
+                                               .needs_graph = true,                                                    \
+                                               .shows_audit = true,                                                    \
+                                               .shows_graph = true,                                                    \
+                                               .shows_loads = true};
 
-static fab_status print_pdf(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    return print_raster("pdf", result, style, out, err);
-}
-
-const fab_report_format fab_report_png = {
-    .name = "png",
-    .suffix = ".png",
-    .summary = "the drawing in 1920 by 1080 pixels, for a slide",
-    .print = print_png,
-    .is_for_files = true,
-    .needs_graph = true,
-    .shows_audit = true,
-    .shows_graph = true,
-    .shows_loads = true,
-};
-
-const fab_report_format fab_report_pdf = {
-    .name = "pdf",
-    .suffix = ".pdf",
-    .summary = "the drawing as a page for print",
-    .print = print_pdf,
-    .is_for_files = true,
-    .needs_graph = true,
-    .shows_audit = true,
-    .shows_graph = true,
-    .shows_loads = true,
-};
+RASTER_FORMAT(png, "the drawing in 1920 by 1080 pixels, for a slide")
+RASTER_FORMAT(pdf, "the drawing as a page for print")

@@ -53,22 +53,17 @@ static const char *box_name(const fab_finding *f, uint32_t end) {
 }
 
 static uint32_t rows_before(const fab_floor *floor, uint32_t hall) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < floor->n_server_racks + floor->n_network_racks; i++) {
-        n = floor->rack[i].hall < hall && floor->rack[i].row + 1 > n ? floor->rack[i].row + 1 : n;
-    }
+    FAB_MOST(uint32_t, n, i, floor->n_server_racks + floor->n_network_racks,
+             floor->rack[i].hall < hall ? floor->rack[i].row + 1 : 0);
     return n;
 }
 
 static fab_status place_racks(drawing *d, fab_error *err) {
     const fab_floor *floor = d->floor;
-    uint32_t longest = 1;
     d->n_places = floor->n_server_racks + floor->n_network_racks;
     FAB_PASS(FAB_NEW(d->places, (size_t)d->n_places + 1, err));
-    for (uint32_t i = 0; i < d->n_places; i++) {
-        longest = floor->rack[i].place + 1 > longest ? floor->rack[i].place + 1 : longest;
-    }
-    double step = fmin((WIDTH - NAMES - 2 * MARGIN) / longest, 110);
+    FAB_MOST(uint32_t, longest, i, d->n_places, floor->rack[i].place + 1);
+    double step = fmin((WIDTH - NAMES - 2 * MARGIN) / (longest > 0 ? longest : 1), 110);
     double height = fmax(fmin(fmin(step * 0.6, 30), FLOOR / (1.7 * floor->n_rows)), 8);
     uint32_t before = 0;
     for (uint32_t i = 0, hall = 0; i < d->n_places; i++) {
@@ -225,9 +220,8 @@ static void put_place_text(drawing *d, const place *p) {
         return;
     }
     FAB_FORMAT(text, "%" PRIu32, p->n);
-    if ((p->n > 0 && fab_svg_text_width("g", text) < p->width)) {
-        fab_svg_text(&d->w, p->x, p->y + 4, p->name != NULL ? "" : "g", "middle", p->width - 4,
-                     p->name != NULL ? p->name : text);
+    if (p->n > 0 && fab_svg_text_width("g", text) < p->width) {
+        fab_svg_text(&d->w, p->x, p->y + 4, "g", "middle", p->width - 4, text);
     }
 }
 

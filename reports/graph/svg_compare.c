@@ -114,12 +114,9 @@ static double row_height(const fab_sweep *s) {
 }
 
 static void put_column(fab_graph_writer *w, const fab_sweep *s, const measure *m, double x, double width) {
-    double most = 0;
     const double row = row_height(s);
     const double height = row - NAME - BLANK;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        most = fmax(most, value_of(m, p));
-    }
+    FAB_MOST(double, most, k, s->n_points, value_of(m, &s->points[k]));
     fab_svg_text(w, x, 12, "r", "start", width, m->name);
     for (size_t i = 0; i < s->n_points; i++) {
         const double value = value_of(m, &s->points[i]);

@@ -199,16 +199,6 @@ static fab_status fill_page(const char *name, const fab_result *result, fab_str 
     return FAB_OK;
 }
 
-static fab_status make_html(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *page,
-                            fab_error *err) {
-    return fill_page("report.html", result, page, err);
-}
-
-static fab_status make_explore(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *page,
-                               fab_error *err) {
-    return fill_page("explore.html", result, page, err);
-}
-
 fab_status fab_report_explore_empty(FILE *out, fab_error *err) {
     FAB_OWNS(fab_str_release) fab_str page = FAB_STR_INIT;
     FAB_PASS(fill_page("explore.html", NULL, &page, err));
@@ -217,23 +207,16 @@ fab_status fab_report_explore_empty(FILE *out, fab_error *err) {
     return FAB_OK;
 }
 
-const fab_report_format fab_report_html = {
-    .name = "html",
-    .file_name = "report.html",
-    .suffix = ".html",
-    .summary = "one self-contained page: pictures and tables, for a browser",
-    .make = make_html,
-    .shows_loads = true,
-    .cable_bytes = 130,
-    .is_for_files = true,
-};
+/* The report format of a page: the callback has no context of its own. */
+#define PAGE_FORMAT(id, asset, ...)                                                                                    \
+    static fab_status make_##id(const fab_result *result, FAB_UNUSED const fab_report_style *style, fab_str *page,     \
+                                fab_error *err) {                                                                      \
+        return fill_page(asset, result, page, err);                                                                    \
+    }                                                                                                                  \
+    const fab_report_format fab_report_##id = {                                                                        \
+        .name = #id, .make = make_##id, .shows_loads = true, .cable_bytes = 130, .is_for_files = true, __VA_ARGS__}
 
-const fab_report_format fab_report_explore = {
-    .name = "explore",
-    .suffix = ".explore.html",
-    .summary = "the page, and in it the program itself: knobs that can be turned in a browser",
-    .make = make_explore,
-    .shows_loads = true,
-    .cable_bytes = 130,
-    .is_for_files = true,
-};
+PAGE_FORMAT(html, "report.html", .file_name = "report.html", .suffix = ".html",
+            .summary = "one self-contained page: pictures and tables, for a browser");
+PAGE_FORMAT(explore, "explore.html", .suffix = ".explore.html",
+            .summary = "the page, and in it the program itself: knobs that can be turned in a browser");

@@ -70,10 +70,7 @@ static fab_status put_view(const fab_result *result, fab_view kind, bool *is_fir
 
 /* Where merging so makes several groups of switches; `leaf` and `tier` always. */
 static bool divides(const fab_fabric *f, fab_view kind) {
-    bool has_rails = false;
-    for (uint32_t s = 0; s < fab_n_switches(f); s++) {
-        has_rails |= f->switch_rail[s] != UINT16_MAX;
-    }
+    FAB_ANY(has_rails, s, fab_n_switches(f), f->switch_rail[s] != UINT16_MAX);
     return kind == FAB_VIEW_POD     ? f->n_pods > 1
            : kind == FAB_VIEW_RAIL  ? f->n_rails > 1 && has_rails
            : kind == FAB_VIEW_PLANE ? f->n_planes > 1

@@ -94,11 +94,10 @@ static fab_status astra_describe(network *w, fab_error *err) {
     const fab_link_class *scale_up = NULL;
     FAB_PASS(find_class(f, FAB_LINK_ACCESS, &access, err));
     FAB_PASS(find_class(f, FAB_LINK_SCALEUP, &scale_up, err));
-    FAB_REFUSE_IF(
-        access == NULL || !fab_is_tree(f), err, FAB_EUNSUPPORTED, NULL,
-        "a Ring or FullyConnected of ASTRA-sim joins NPUs by links of their own; in a %s they share one NIC and "
-        "the links of its switch",
-        fab_wiring_name(f->wiring));
+    FAB_REFUSE_IF(access == NULL || !fab_is_tree(f), err, FAB_EUNSUPPORTED, NULL,
+                  "a Ring or FullyConnected of ASTRA-sim joins NPUs by links of their own; in a %s they share one NIC "
+                  "and the links of its switch",
+                  fab_wiring_name(f->wiring));
     FAB_PASS(check_server(f, access, err));
     if (scale_up != NULL && f->gpus_per_domain > 1) {
         astra_add(w, "Switch", f->gpus_per_domain, scale_up->usable_bps, scale_up->latency_s);

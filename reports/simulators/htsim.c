@@ -169,9 +169,8 @@ static fab_status check_spines(figures *g, uint32_t *above, uint32_t *of_first, 
             if (n % g->bundle[2] != 0 || !alike || list[i] != first[i] || *by != spine % g->spines + 1) {
                 char name[32];
                 return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                                "spine-%" PRIu32
-                                " and %s are joined otherwise than in htsim, where spine i of every pod "
-                                "has the same cores, and those alone",
+                                "spine-%" PRIu32 " and %s are joined otherwise than in htsim, where spine i of every "
+                                "pod has the same cores, and those alone",
                                 spine, fab_node_name(f, list[i], name));
             }
         }

@@ -136,11 +136,7 @@ static void simgrid_begin(writer *w, const char *routing) {
 static fab_status simgrid_print(writer *w, fab_error *err) {
     const fab_fabric *f = w->f;
     FAB_OWNED uint32_t(*pairs)[2] = NULL;
-    uint32_t most = 0;
-    for (fab_node_id v = 0; v < f->n_nodes; v++) {
-        uint32_t n = f->out_first[v + 1] - f->out_first[v];
-        most = n > most ? n : most;
-    }
+    FAB_MOST(uint32_t, most, v, f->n_nodes, f->out_first[v + 1] - f->out_first[v]);
     FAB_PASS(FAB_NEW(pairs, (size_t)most + 1, err));
     simgrid_begin(w, "Dijkstra");
     put_hosts(w, false);

@@ -165,9 +165,7 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_comparison(page, result);
         put_warnings(page, result);
         for (size_t i = 0; i < result->n_fabrics; i++) {
-            char title[48];
-            FAB_FORMAT(title, "BILL OF MATERIALS [%zu]", i + 1);
-            fab_text_cost(page, &result->fabrics[i], title);
+            fab_text_cost(page, &result->fabrics[i], fab_show(page, "BILL OF MATERIALS [%zu]", i + 1));
         }
         fab_text_prices(page, result);
     } else if (result->n_fabrics > 0) {
@@ -249,6 +247,10 @@ const fab_report_format fab_report_markdown = {
     .make = make_markdown,
 };
 
+const char *fab_text_links(fab_page *page, fab_wiring wiring, uint32_t tier, bool up) {
+    return fab_show(page, "%s %s", fab_boundary_name(wiring, tier), fab_direction_name(wiring, tier, up));
+}
+
 const char *fab_text_routing(fab_page *page, const char *label) {
     const char *pairs = strstr(label, ",qp=");
     const char *name = fab_show(page, "%.*s", (int)strcspn(label, ","), label);
@@ -277,10 +279,9 @@ void fab_text_see(fab_page *page, const char *command, bool has_failures) {
 
 void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
     if (estimated_ratio > 0) {
-        fab_page_wrapf(
-            page, FAB_INK_BOLD, 2, 2,
-            "An estimate: so many flows are not followed one by one; no phase takes more than %.2g %% longer than "
-            "it says, but in one draw in a thousand.",
-            100 * estimated_ratio);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "An estimate: so many flows are not followed one by one; no phase takes more than %.2g %% "
+                       "longer than it says, but in one draw in a thousand.",
+                       100 * estimated_ratio);
     }
 }

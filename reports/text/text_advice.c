@@ -51,10 +51,9 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "gain: time saved, below 0 lost (slow xN: it takes N times as long), with its 95 %% interval "
-                   "over the seeds, each compared with the base under the "
-                   "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "
-                   "that cross a link with a factor above 1",
+                   "gain: time saved, below 0 lost (slow xN: it takes N times as long), with its 95 %% interval over "
+                   "the seeds, each compared with the base under the same seed; time: of %s, summed over the phases; "
+                   "worst: largest collision factor; collided: flows that cross a link with a factor above 1",
                    a->by_links                               ? "the fullest network link (unequal flows are too many)"
                    : a->transport == FAB_TRANSPORT_FLUID     ? "all bytes under fair shares"
                    : a->transport == FAB_TRANSPORT_SPRAY_ACK ? "all bytes as sprayed packets"

@@ -219,8 +219,7 @@ void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
     }
     fab_page_say(page, "; job.gpu-hour-usd sets one price%s.",
                  hours_decide(s)
-                     ? ": these prices decide the order by GPU hours, which is not that by time or by what is "
-                       "bought"
+                     ? ": these prices decide the order by GPU hours, which is not that by time or by what is bought"
                      : "");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
@@ -434,20 +433,17 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         n_built += p->is_built;
         if (p->is_built && e < p->n_engines && fab_sweep_is_overloaded(&p->engines[e])) {
-            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "",
-                             s->compares_designs ? fab_show(page, "[%zu]", (size_t)(p - s->points) + 1)
-                                                 : answer_point(page, s, p));
+            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "", jobs_point(page, s, p));
             most = fmax(most, p->engines[e].serving.most_requests_per_s);
             n++;
         }
     }
     if (n > 0) {
-        fab_page_wrapf(
-            page, FAB_INK_BAD, 2, 2,
-            "Overload: %s cannot serve the requests that come, at most %.5g a second, and %s no part in what "
-            "is said%s.",
-            n <= MOST_NAMED ? names : fab_show(page, "%zu of %zu points", n, n_built), most, n == 1 ? "has" : "have",
-            n == n_built ? " (run names the batch that carries them)" : "");
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "Overload: %s cannot serve the requests that come, at most %.5g a second, and %s no part in "
+                       "what is said%s.",
+                       n <= MOST_NAMED ? names : fab_show(page, "%zu of %zu points", n, n_built), most,
+                       n == 1 ? "has" : "have", n == n_built ? " (run names the batch that carries them)" : "");
     }
 }
 

@@ -93,10 +93,9 @@ static void audit_put_bisection(fab_page *page, const fab_audit *a) {
 }
 
 static void audit_put_structure(fab_page *page, const fab_audit *a) {
-    char tiers[32] = "";
-    if (a->n_boundaries > 0) {
-        FAB_FORMAT(tiers, " in %" PRIu32 " tier%s", a->n_boundaries, fab_plural(a->n_boundaries));
-    }
+    const char *tiers = a->n_boundaries == 0
+                            ? ""
+                            : fab_show(page, " in %" PRIu32 " tier%s", a->n_boundaries, fab_plural(a->n_boundaries));
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                    "%" PRIu32 " host%s known by name, %" PRIu32 " adapter%s, %" PRIu32 " switch%s%s%s", a->n_servers,
                    fab_plural(a->n_servers), a->n_hosts, fab_plural(a->n_hosts), a->n_switches,
@@ -131,19 +130,17 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
         uint32_t planned = a->boundary[i].planned;
         uint32_t present = a->boundary[i].present;
         const char *name = fab_boundary_name(FAB_WIRING_TREE, a->boundary[i].tier);
-        char more[48] = "";
-        if (a->has_plan && a->boundary[i].cables > present) {
-            FAB_FORMAT(more, ", and %" PRIu32 " that %s not planned", a->boundary[i].cables - present,
-                       a->boundary[i].cables - present == 1 ? "is" : "are");
-        }
+        const uint32_t more = a->has_plan && a->boundary[i].cables > present ? a->boundary[i].cables - present : 0;
         if (planned > 0 && a->boundary[i].with_rule == 0 && a->boundary[i].cables > 0) {
             fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                            "%s: %" PRIu32 " cables; how many there should be no rule says: a plan does (--against)",
                            name, present);
         } else if (planned > 0) {
-            fab_page_wrapf(page, present < planned ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
-                           "%s: %" PRIu32 " of %" PRIu32 " cables (%.4g %%)%s", name, present, planned,
-                           100.0 * present / planned, more);
+            fab_page_wrapf(
+                page, present < planned ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
+                "%s: %" PRIu32 " of %" PRIu32 " cables (%.4g %%)%s", name, present, planned, 100.0 * present / planned,
+                more == 0 ? ""
+                          : fab_show(page, ", and %" PRIu32 " that %s not planned", more, more == 1 ? "is" : "are"));
         }
     }
     if (a->n_absent > 0) {
@@ -166,14 +163,11 @@ static void audit_put_order(fab_page *page, const fab_audit *a) {
         return;
     }
     const bool is_some = a->n_out_of_order > 0 && a->n_out_of_order < n;
-    char none[40] = "";
-    if (is_some) {
-        FAB_FORMAT(none, ", at %" PRIu32 " none at all", a->n_out_of_order);
-    }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                    "names tell no order of hosts%s at %" PRIu32
                    " cables%s: hosts that have changed places%s do not show there; a plan tells (--against)",
-                   a->n_out_of_order == n ? "" : " along the ports", n, none,
+                   a->n_out_of_order == n ? "" : " along the ports", n,
+                   is_some ? fab_show(page, ", at %" PRIu32 " none at all", a->n_out_of_order) : "",
                    a->n_out_of_order > 0 ? "" : " at one leaf");
 }
 
@@ -229,8 +223,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     } else if (a->n_cables == 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "This is no network: no cable joins its %" PRIu32 " adapter%s and %" PRIu32
-                       " switch%s, and nothing "
-                       "can be said of it.",
+                       " switch%s, and nothing can be said of it.",
                        a->n_hosts, fab_plural(a->n_hosts), a->n_switches, a->n_switches == 1 ? "" : "es");
     } else if (a->n_ruled == 0) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 2,

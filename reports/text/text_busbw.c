@@ -31,15 +31,15 @@ static const char *bound_text(fab_page *page, const fab_busbw_row *row) {
 }
 
 static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engine) {
-    static const fab_column COLUMNS[] = {COLUMN("size", text),           COLUMN("algorithm", text),
-                                         COLUMN("time", time),           SHOWN("algbw", show_bandwidth),
-                                         SHOWN("busbw", show_bandwidth), SHOWN("measured", show_bandwidth),
-                                         COLUMN("ratio", 3_digits),      COLUMN("bound by", text)};
-    fab_column columns[FAB_N_OF(COLUMNS)];
-    memcpy(columns, COLUMNS, sizeof COLUMNS);
-    if (b->measured == NULL) {
-        columns[5].heading = columns[6].heading = NULL;
-    }
+    const bool is_compared = b->measured != NULL;
+    const fab_column columns[] = {COLUMN("size", text),
+                                  COLUMN("algorithm", text),
+                                  COLUMN("time", time),
+                                  SHOWN("algbw", show_bandwidth),
+                                  SHOWN("busbw", show_bandwidth),
+                                  SHOWN(is_compared ? "measured" : NULL, show_bandwidth),
+                                  COLUMN(is_compared ? "ratio" : NULL, 3_digits),
+                                  COLUMN("bound by", text)};
     fab_table table = fab_table_of(page, FAB_COLUMNS(columns));
     FAB_EACH(const fab_busbw_row, row, b->rows, b->n_rows) {
         if (row->engine != engine) {
@@ -118,10 +118,9 @@ static void put_next_step(fab_page *page, const fab_busbw *b, const char *engine
 }
 
 void fab_text_busbw(fab_page *page, const fab_busbw *b) {
-    char remark[160];
-    FAB_FORMAT(remark, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s", b->collective,
-               b->ranks, b->domains, fab_plural(b->domains), b->choice);
-    fab_text_heading(page, "BUS BANDWIDTH", remark);
+    fab_text_heading(page, "BUS BANDWIDTH",
+                     fab_show(page, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s",
+                              b->collective, b->ranks, b->domains, fab_plural(b->domains), b->choice));
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "GPU %s%s: %s.", b->gpu,
                    b->gpu_is_default ? " (the design names none; --job gpu=NAME)" : "", b->source);
     if (b->ranks > FAB_BUSBW_MEASURED_RANKS) {
@@ -150,12 +149,10 @@ void fab_text_busbw(fab_page *page, const fab_busbw *b) {
     if (b->n_too_fast > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%" PRIu64 " of %zu sizes are above %.4g GB/s, which no %" PRIu64
-                       " domains get out of the NICs of "
-                       "this design: does it have other NICs (nic, nics-per-server), were fewer ranks in the run "
-                       "(--ranks), or do switches add up?",
+                       " domains get out of the NICs of this design: does it have other NICs (nic, nics-per-server), "
+                       "were fewer ranks in the run (--ranks), or do switches add up?",
                        b->n_too_fast, b->n_rows / b->n_engines, b->line_busbw / 1e9, b->domains);
     }
-    fab_text_note(
-        page, "In GB/s, as nccl-tests count: a size is that of all ranks' data, busbw = algbw x 2 (n - 1) / n of an "
-              "all-reduce, x (n - 1) / n of others, x 1 of a broadcast.");
+    fab_text_note(page, "In GB/s, as nccl-tests count: a size is that of all ranks' data, busbw = algbw x 2 (n - 1) / "
+                        "n of an all-reduce, x (n - 1) / n of others, x 1 of a broadcast.");
 }

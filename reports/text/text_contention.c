@@ -143,9 +143,8 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
     fab_page_say(page, "Links that carry several jobs:");
     FAB_EACH(const fab_shared_tier, t, e->tiers, e->n_tiers) {
         if (t->shared > 0) {
-            fab_page_say(page, "%s %s %s %s of %s used", first ? "" : ",", fab_boundary_name(c->wiring, t->tier),
-                         fab_direction_name(c->wiring, t->tier, t->up), fab_show_count(page, t->shared),
-                         fab_show_count(page, t->used));
+            fab_page_say(page, "%s %s %s of %s used", first ? "" : ",", fab_text_links(page, c->wiring, t->tier, t->up),
+                         fab_show_count(page, t->shared), fab_show_count(page, t->used));
             first = false;
         }
     }
@@ -291,13 +290,11 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
         }
     }
     FAB_ANY(by_chance, e, c->n_engines, c->engines[e].has_expected);
-    fab_page_say(page,
-                 "alone, shared: an iteration, of jobs without one the phase; shared: all phases named start at once "
-                 "and share links max-min fairly until each has sent its bytes of one iteration; ");
-    fab_page_say(page, by_chance
-                           ? "chance: how much longer an iteration is where clocks are the jobs' own, by how often "
-                             "every two network phases meet; "
-                           : "of it: how much longer the phase takes; ");
+    fab_page_say(page, "alone, shared: an iteration, of jobs without one the phase; shared: all phases named start at "
+                       "once and share links max-min fairly until each has sent its bytes of one iteration; ");
+    fab_page_say(page, by_chance ? "chance: how much longer an iteration is where clocks are the jobs' own, by how "
+                                   "often every two network phases meet; "
+                                 : "of it: how much longer the phase takes; ");
     fab_page_say(page,
                  "loses to%s: without which job, the others staying, it takes least, and without how many as little; "
                  "none: as long without any one; -: not tried; to do: the easiest that helps it most%s, done for all",

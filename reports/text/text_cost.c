@@ -153,11 +153,7 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
 
 static void cost_put_bar(fab_page *page, size_t row, const void *context) {
     const fab_result *result = context;
-    double largest = 0;
-    for (size_t i = 0; i < result->n_fabrics; i++) {
-        double total = result->fabrics[i].cost.total_usd;
-        largest = total > largest ? total : largest;
-    }
+    FAB_MOST(double, largest, i, result->n_fabrics, result->fabrics[i].cost.total_usd);
     fab_page_bar_behind(page, result->fabrics[row - 1].cost.total_usd, largest, 0, BAR_CELLS);
 }
 
@@ -212,7 +208,7 @@ static void cost_put_designs(fab_page *page, const fab_result *result) {
                                   i > 0 ? f->reduction_ratio : NAN};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu]", i + 1), figures);
         if (i > 0 && f->reduction_ratio < 0) {
-            fab_table_set(&table, 7, FAB_INK_BAD, "%s", fab_show_percent(page, f->reduction_ratio));
+            fab_table_put(&table, 7, FAB_INK_BAD, fab_show_percent(page, f->reduction_ratio));
         }
     }
     fab_table_end(&table, 2, cost_put_bar, result);

@@ -11,7 +11,7 @@ static void engine_add_seeds(fab_table *table, const char *what, const fab_stat 
     const double figures[] = {s->mean, s->ci95, s->p50, s->p99, s->min, s->max};
     fab_table_row(table, FAB_INK_PLAIN, what, figures);
     for (size_t i = 0; is_count && i < FAB_N_OF(figures); i++) {
-        fab_table_set(table, i + 1, FAB_INK_PLAIN, "%s", fab_show_mean_count(table->page, figures[i]));
+        fab_table_put(table, i + 1, FAB_INK_PLAIN, fab_show_mean_count(table->page, figures[i]));
     }
 }
 
@@ -71,11 +71,10 @@ static void engine_put_asked(fab_page *page, const fab_phase_result *p, const fa
     }
     for (size_t i = 0; i < e->n_tiers && i < 2; i++) {
         if (e->tiers[i].max_utilisation > FAB_FULL_LOAD) {
-            fab_page_wrapf(
-                page, FAB_INK_BAD, 4, 4,
-                "Links %s %s are offered up to %.2f times their rate: NICs send more than their ports carry.",
-                fab_boundary_name(e->wiring, e->tiers[i].tier),
-                fab_direction_name(e->wiring, e->tiers[i].tier, e->tiers[i].up), e->tiers[i].max_utilisation);
+            fab_page_wrapf(page, FAB_INK_BAD, 4, 4,
+                           "Links %s are offered up to %.2f times their rate: NICs send more than their ports carry.",
+                           fab_text_links(page, e->wiring, e->tiers[i].tier, e->tiers[i].up),
+                           e->tiers[i].max_utilisation);
         }
     }
 }
@@ -180,10 +179,9 @@ static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     bool any = false;
     FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         if (load->full_choices > 0) {
-            fab_page_say(page, "%s%s %s %.0f %% (least %.0f %%)",
-                         any ? ", " : "Next hops used: ", fab_boundary_name(e->wiring, load->tier),
-                         fab_direction_name(e->wiring, load->tier, load->up), 100 * load->mean_used,
-                         100 * load->min_used);
+            fab_page_say(page, "%s%s %.0f %% (least %.0f %%)",
+                         any ? ", " : "Next hops used: ", fab_text_links(page, e->wiring, load->tier, load->up),
+                         100 * load->mean_used, 100 * load->min_used);
             any = true;
         }
     }
@@ -193,11 +191,10 @@ static void engine_put_next_hops(fab_page *page, const fab_engine_result *e) {
     FAB_EACH(const fab_tier_load, load, e->tiers, e->n_tiers) {
         if (load->polarized) {
             fab_page_wrapf(page, FAB_INK_BAD, 4, 4,
-                           "Polarized: %s %s, flows whose path was chosen before use %s of %s next hops, where an "
+                           "Polarized: %s, flows whose path was chosen before use %s of %s next hops, where an "
                            "ideal hash would use %s. Give the tiers different hash families.",
-                           fab_boundary_name(e->wiring, load->tier),
-                           fab_direction_name(e->wiring, load->tier, load->up), fab_show_count(page, load->later_used),
-                           fab_show_count(page, load->later_next_hops),
+                           fab_text_links(page, e->wiring, load->tier, load->up),
+                           fab_show_count(page, load->later_used), fab_show_count(page, load->later_next_hops),
                            fab_show_mean_count(page, load->later_expected));
         }
     }
@@ -231,13 +228,10 @@ static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
         const double figures[] = {(double)load->links,   (double)load->used,     load->mean_utilisation,
                                   load->max_utilisation, load->max_taper_factor, (double)load->collided};
         if (load->used > 0) {
-            fab_table_row(&table, FAB_INK_PLAIN,
-                          fab_show(page, "%s %s", fab_boundary_name(e->wiring, load->tier),
-                                   fab_direction_name(e->wiring, load->tier, load->up)),
-                          figures);
+            fab_table_row(&table, FAB_INK_PLAIN, fab_text_links(page, e->wiring, load->tier, load->up), figures);
         }
         if (load->used > 0 && load->max_utilisation > FAB_FULL_LOAD) {
-            fab_table_set(&table, 6, FAB_INK_BAD, "%s", fab_show_count(page, load->collided));
+            fab_table_put(&table, 6, FAB_INK_BAD, fab_show_count(page, load->collided));
         }
     }
     fab_table_end(&table, 4, engine_put_bins, e);
@@ -263,8 +257,8 @@ static void engine_put_histogram(fab_page *page, const fab_engine_result *e, con
     size_t first = 0;
     size_t last = 0;
     uint64_t largest = fab_text_bins(load->histogram, FAB_HISTOGRAM, &first, &last);
-    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s %s%s", fab_boundary_name(e->wiring, load->tier),
-                  fab_direction_name(e->wiring, load->tier, load->up), e->n_seeds > 1 ? ", first seed" : "");
+    fab_page_line(page, FAB_INK_DIM, "    utilisation of the links %s%s",
+                  fab_text_links(page, e->wiring, load->tier, load->up), e->n_seeds > 1 ? ", first seed" : "");
     for (size_t bin = first; bin <= last; bin++) {
         fab_page_bin(page, bin < FIRST_ABOVE ? FAB_INK_BAR : FAB_INK_BAD, fab_histogram_names[bin],
                      load->histogram[bin], largest);
@@ -326,11 +320,10 @@ static void times_put_sum(fab_page *page, const fab_engine_result *e) {
     }
     fab_page_say(page, ".");
     if (e->longest_s > 0) {
-        fab_page_say(
-            page,
-            " An estimate, as what is said of links and collisions: so many flows are not followed one by one. "
-            "Between %s and %s, but for one draw of a hash in a thousand.",
-            fab_show_time(page, e->shortest_s), fab_show_time(page, e->longest_s));
+        fab_page_say(page,
+                     " An estimate, as what is said of links and collisions: so many flows are not followed one by "
+                     "one. Between %s and %s, but for one draw of a hash in a thousand.",
+                     fab_show_time(page, e->shortest_s), fab_show_time(page, e->longest_s));
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
     if (e->algbw.mean > 0) {
@@ -414,7 +407,7 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
 }
 
 typedef struct bottleneck {
-    char name[48];
+    const char *name;
     double flows;
 } bottleneck;
 
@@ -422,18 +415,13 @@ typedef struct bottleneck {
 static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     bottleneck list[2 * FAB_MAX_TIERS + 3] = {{"", 0}};
     size_t n = 0;
-    double sum = 0;
     FAB_EACH(const fab_tier_load, t, e->tiers, e->n_tiers) {
-        FAB_FORMAT(list[n].name, "%s %s", fab_boundary_name(e->wiring, t->tier),
-                   fab_direction_name(e->wiring, t->tier, t->up));
-        list[n++].flows = t->bottlenecked_flows;
+        list[n++] = (bottleneck){fab_text_links(page, e->wiring, t->tier, t->up), t->bottlenecked_flows};
     }
     list[n++] = (bottleneck){"scale-up", e->rates.bottlenecked_at_scaleup};
     list[n++] = (bottleneck){"PCIe", e->rates.bottlenecked_at_pcie};
     list[n++] = (bottleneck){"receivers' windows", e->rates.bottlenecked_at_window};
-    for (size_t i = 0; i < n; i++) {
-        sum += list[i].flows;
-    }
+    FAB_SUM(double, sum, k, n, list[k].flows);
     fab_page_say(page, "Flows are bottlenecked at");
     for (size_t shown = 0; sum > 0 && shown < 4; shown++) {
         size_t most = 0;

@@ -6,11 +6,9 @@
 
 static void explain_put_link(fab_page *page, const fab_explanation *e) {
     const fab_link_class *link_class = fab_class_of(e->fabric, e->link);
-    char title[FAB_LINK_NAME_SIZE + 16];
-    FAB_FORMAT(title, "LINK %s", e->name);
-    fab_text_heading(page, title,
-                     fab_show(page, "%s %s, %s, link %" PRIu32, fab_boundary_name(e->fabric->wiring, link_class->tier),
-                              fab_direction_name(e->fabric->wiring, link_class->tier, fab_is_up(e->link)),
+    fab_text_heading(page, fab_show(page, "LINK %s", e->name),
+                     fab_show(page, "%s, %s, link %" PRIu32,
+                              fab_text_links(page, e->fabric->wiring, link_class->tier, fab_is_up(e->link)),
                               fab_show_rate(page, e->capacity_bps), e->link));
     fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, e->traffic);
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, seed %" PRIu64, e->label, e->seed);

@@ -3,12 +3,11 @@
 
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
-        fab_text_notef(
-            page,
-            "%s has no link between rails: traffic between them is relayed inside the scale-up domains (PXN). Its "
-            "bisection is of traffic that servers spread over all rails: GPUs of a server that all send to one rail "
-            "share its NIC",
-            of);
+        fab_text_notef(page,
+                       "%s has no link between rails: traffic between them is relayed inside the scale-up domains "
+                       "(PXN). Its bisection is of traffic that servers spread over all rails: GPUs of a server that "
+                       "all send to one rail share its NIC",
+                       of);
     }
 }
 
@@ -165,8 +164,8 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
     }
     if (f->counts.n_boundaries > 1) {
         fab_table_row(&table, FAB_INK_BOLD, "total", NULL);
-        fab_table_set(&table, 1, FAB_INK_BOLD, "%s", fab_show_count(page, f->counts.switches));
-        fab_table_set(&table, LENGTH - 1, FAB_INK_BOLD, "%s", fab_show_count(page, f->counts.cables));
+        fab_table_put(&table, 1, FAB_INK_BOLD, fab_show_count(page, f->counts.switches));
+        fab_table_put(&table, LENGTH - 1, FAB_INK_BOLD, fab_show_count(page, f->counts.cables));
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page, is_tree ? "down/up: ports used per switch (mean); taper as built; cables: below the tier"
@@ -196,10 +195,9 @@ void fab_text_fabric(fab_page *page, const fab_fabric_result *f, bool has_graph)
     fab_text_heading(page, "FABRIC", NULL);
     fabric_put_ends(page, f);
     if (strcmp(f->family, "rail-only") == 0) {
-        fab_page_wrap(
-            page, FAB_INK_PLAIN, 2, 2,
-            "No link between rails: traffic between them is relayed inside the scale-up domains (PXN); GPUs of a "
-            "server that all send to one rail share its NIC.");
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
+                      "No link between rails: traffic between them is relayed inside the scale-up domains (PXN); GPUs "
+                      "of a server that all send to one rail share its NIC.");
     }
     fabric_put_structure(page, f, has_graph);
     fabric_put_scaleup(page, f);
@@ -301,9 +299,8 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
                            FAB_TABLE_BLANK,          c->cable_m,      FAB_TABLE_BLANK};
     fab_table_row(&table, FAB_INK_BOLD, "total", sums);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_legendf(
-        page, "%s",
-        "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
-        "latency: the cable and half of the switch at either end (mean). Switches do not count against the power "
-        "of racks and halls");
+    fab_text_legendf(page, "%s",
+                     "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard "
+                     "length; latency: the cable and half of the switch at either end (mean). Switches do not count "
+                     "against the power of racks and halls");
 }

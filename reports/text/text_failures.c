@@ -55,7 +55,7 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
                               timed ? state->time_s / whole->time_s : FAB_TABLE_BLANK,
                               FAB_TABLE_BLANK};
     fab_table_row(table, FAB_INK_PLAIN, "", figures);
-    fab_table_set(table, 0, ink, "%s", name);
+    fab_table_put(table, 0, ink, name);
     if (!isfinite(state->time_s) && whole->time_s > 0 && p->n_disconnected > 0) {
         fab_table_set(table, 4, FAB_INK_BAD, "stops");
     }
@@ -95,7 +95,7 @@ static void failures_put_policies(fab_page *page, const fab_failures *f, const f
     failures_add_state(&table, FAB_INK_DIM, "healthy", &e->healthy, &e->healthy);
     FAB_EACH(const fab_failed_policy, p, e->policies, failures_shown(f)) {
         failures_add_state(&table, FAB_INK_PLAIN, failures_row_name(f, p), &p->state, &e->healthy);
-        fab_table_set(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", failures_show_moves(page, p));
+        fab_table_put(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, failures_show_moves(page, p));
     }
     fab_table_end(&table, 2, NULL, NULL);
 }
@@ -107,35 +107,6 @@ static const char *failures_short_name(fab_page *page, const char *policy) {
     return is_first ? fab_show(page, "%.*s", (int)strcspn(policy, "-"), policy) : dash + 1;
 }
 
-/* The largest ratio of every phase that asks anything of the network. */
-static void failures_put_phases(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
-    const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
-    fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
-    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].worst_ratio > 0);
-    if (!any) {
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        columns[i + 2].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
-    }
-    fab_table table = fab_table_of(page, columns, n + 2);
-    for (size_t p = 0; p < f->n_phases; p++) {
-        double whole = e->healthy.phases[p].worst_ratio;
-        if (whole == 0) {
-            continue;
-        }
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", f->phases[p]), NULL);
-        fab_table_set(&table, 1, FAB_INK_PLAIN, "x%.3f", whole);
-        for (size_t i = 0; i < n; i++) {
-            double ratio = e->policies[i].state.phases[p].worst_ratio;
-            bool is_worse = ratio > whole * FAB_FULL_LOAD && ratio > FAB_FULL_LOAD;
-            fab_table_set(&table, i + 2, is_worse ? FAB_INK_BAD : FAB_INK_PLAIN, "x%.3f", ratio);
-        }
-    }
-    fab_page_end_line(page);
-    fab_table_end(&table, 2, NULL, NULL);
-}
-
 /* "1.2 ms (x1.07)" */
 static const char *failures_show_request(fab_page *page, const fab_request_times *r, const fab_request_times *whole) {
     if (r->n == 0) {
@@ -145,35 +116,52 @@ static const char *failures_show_request(fab_page *page, const fab_request_times
     return whole == NULL || whole->p99_s <= 0 ? time : fab_show(page, "%s (x%.3f)", time, r->p99_s / whole->p99_s);
 }
 
-/* Of exchanges that somebody waits for. */
-static bool failures_put_requests(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
-    const size_t n = failures_shown(f) < MOST_POLICIES - 2 ? failures_shown(f) : MOST_POLICIES - 2;
-    fab_column columns[MOST_POLICIES + 2] = {COLUMN("p99 of requests", text), COLUMN("requests", text),
-                                             COLUMN("healthy", text)};
-    FAB_ANY(any, p, f->n_phases, e->healthy.phases[p].requests.n > 0);
+/* What a table by phase shows of a phase, which is worse than on the healthy fabric: of requests, or the largest ratio.
+ */
+static const char *failures_show_phase(fab_page *page, const fab_failed_phase *p, const fab_failed_phase *whole,
+                                       bool is_request, bool *out_is_worse) {
+    if (is_request) {
+        *out_is_worse = p->requests.n > 0 && p->requests.p99_s > whole->requests.p99_s * FAB_FULL_LOAD;
+        return failures_show_request(page, &p->requests, p == whole ? NULL : &whole->requests);
+    }
+    *out_is_worse = p->worst_ratio > whole->worst_ratio * FAB_FULL_LOAD && p->worst_ratio > FAB_FULL_LOAD;
+    return fab_show_factor(page, p->worst_ratio);
+}
+
+static bool failures_has_phase(const fab_failed_phase *whole, bool is_request) {
+    return is_request ? whole->requests.n > 0 : whole->worst_ratio > 0;
+}
+
+/* Phases that ask anything of the network, or exchanges that somebody waits for: healthy, then under every policy. */
+static bool failures_put_phases(fab_page *page, const fab_failures *f, const fab_failed_engine *e, bool is_request) {
+    const size_t most = is_request ? MOST_POLICIES - 2 : MOST_POLICIES;
+    const size_t n = failures_shown(f) < most ? failures_shown(f) : most;
+    fab_column columns[MOST_POLICIES + 3] = {COLUMN(is_request ? "p99 of requests" : "fullest link", text),
+                                             COLUMN(is_request ? "requests" : NULL, text), COLUMN("healthy", text)};
+    FAB_ANY(any, p, f->n_phases, failures_has_phase(&e->healthy.phases[p], is_request));
     if (!any) {
         return false;
     }
     for (size_t i = 0; i < n; i++) {
         columns[i + 3].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
     }
-    fab_page_end_line(page);
     fab_table table = fab_table_of(page, columns, n + 3);
     for (size_t p = 0; p < f->n_phases; p++) {
-        const fab_request_times *whole = &e->healthy.phases[p].requests;
-        if (whole->n == 0) {
+        const fab_failed_phase *whole = &e->healthy.phases[p];
+        bool is_worse = false;
+        if (!failures_has_phase(whole, is_request)) {
             continue;
         }
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", f->phases[p]), NULL);
-        fab_table_set(&table, 1, FAB_INK_DIM, "%s", fab_show_count(page, whole->n));
-        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", failures_show_request(page, whole, NULL));
+        fab_table_put(&table, 1, FAB_INK_DIM, is_request ? fab_show_count(page, whole->requests.n) : "");
+        fab_table_put(&table, 2, FAB_INK_PLAIN, failures_show_phase(page, whole, whole, is_request, &is_worse));
         for (size_t i = 0; i < n; i++) {
-            const fab_request_times *r = &e->policies[i].state.phases[p].requests;
-            bool is_worse = r->n > 0 && r->p99_s > whole->p99_s * FAB_FULL_LOAD;
-            fab_table_set(&table, i + 3, is_worse ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
-                          failures_show_request(page, r, whole));
+            const fab_failed_phase *its = &e->policies[i].state.phases[p];
+            const char *text = failures_show_phase(page, its, whole, is_request, &is_worse);
+            fab_table_put(&table, i + 3, is_worse ? FAB_INK_BAD : FAB_INK_PLAIN, text);
         }
     }
+    fab_page_end_line(page);
     fab_table_end(&table, 2, NULL, NULL);
     return true;
 }
@@ -236,7 +224,7 @@ static bool failures_put_serving(fab_page *page, const fab_failures *f, const fa
             s->arrivals_per_s > 0 ? s->arrivals_per_s : FAB_TABLE_BLANK, waits ? s->first_token_s[0] : FAB_TABLE_BLANK,
             waits ? s->first_token_s[1] : FAB_TABLE_BLANK};
         fab_table_row(&table, FAB_INK_PLAIN, failures_row_name(f, &e->policies[i]), figures);
-        fab_table_set(&table, 1, s->n_left < s->n ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+        fab_table_put(&table, 1, s->n_left < s->n ? FAB_INK_BAD : FAB_INK_PLAIN,
                       failures_show_replicas(page, s, has_pools));
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -308,8 +296,8 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
             continue;
         }
         failures_put_policies(page, f, e);
-        failures_put_phases(page, f, e);
-        has_requests = failures_put_requests(page, f, e) || has_requests;
+        (void)failures_put_phases(page, f, e, false);
+        has_requests = failures_put_phases(page, f, e, true) || has_requests;
         serves = failures_put_serving(page, f, e) || serves;
         for (size_t k = 0; k < f->n_policies; k++) {
             failures_put_search(page, f, &e->policies[k]);
@@ -317,25 +305,22 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         failures_put_saving(page, e);
         failures_put_unplaced(page, f, e);
     }
-    fab_text_notef(
-        page,
-        "cut flows: of which no path is left by any NIC and plane, in all phases; collisions: network links that are "
-        "offered more than their residual capacity, in all phases; fullest: what the fullest link is offered; time: "
-        "of %s; moves: from server > to server (* from a healthy one), or how many; offered rates are those of the "
-        "healthy fabric; of the first seed%s",
-        f->iterates ? "an iteration" : "all phases, one after the other",
-        f->n_seeds > 1 ? fab_show(page, ", but for times: means over %" PRIu64, f->n_seeds) : "");
+    fab_text_notef(page,
+                   "cut flows: of which no path is left by any NIC and plane, in all phases; collisions: network links "
+                   "that are offered more than their residual capacity, in all phases; fullest: what the fullest link "
+                   "is offered; time: of %s; moves: from server > to server (* from a healthy one), or how many; "
+                   "offered rates are those of the healthy fabric; of the first seed%s",
+                   f->iterates ? "an iteration" : "all phases, one after the other",
+                   f->n_seeds > 1 ? fab_show(page, ", but for times: means over %" PRIu64, f->n_seeds) : "");
     if (has_requests) {
         fab_text_note(
-            page,
-            "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
-            "all of its communicator); p99: 99 % of them are answered by then; -: the job stops, or it is not known");
+            page, "request: what one GPU waits for in one execution, all flows that end at it (of a ring: all of its "
+                  "communicator); p99: 99 % of them are answered by then; -: the job stops, or it is not known");
     }
     if (serves) {
-        fab_text_note(page,
-                      "replicas are independent of each other: one that has lost a rank is out (with ep= all that "
-                      "share its experts), and the others take its requests; flows, links and times are of those "
-                      "that go on; at most, first token: as of SERVING, with these replicas");
+        fab_text_note(page, "replicas are independent of each other: one that has lost a rank is out (with ep= all "
+                            "that share its experts), and the others take its requests; flows, links and times are of "
+                            "those that go on; at most, first token: as of SERVING, with these replicas");
     }
     if (failures_gain(f)) {
         fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);

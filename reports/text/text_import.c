@@ -82,7 +82,7 @@ static void import_put_tiers(fab_page *page, const fab_imported *in) {
         figures[0] = f->first_of_tier[t + 1] - first;
         figures[1] = (double)in->spec->tier[t - 1].radix;
         fab_table_row(&table, FAB_INK_PLAIN, fab_tier_name(f->wiring, t), figures);
-        fab_table_set(&table, 5, FAB_INK_PLAIN, "%s", fab_node_name(f, first, name));
+        fab_table_put(&table, 5, FAB_INK_PLAIN, fab_node_name(f, first, name));
     }
     fab_table_end(&table, 2, NULL, NULL);
 }

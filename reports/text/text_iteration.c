@@ -9,6 +9,11 @@ static const char *iteration_show_1_digit(fab_page *page, double value) {
     return fab_show(page, "%.1f", value);
 }
 
+/* Full recomputation does exchanges of a forward pass once more. */
+static bool repeats_exchanges(const fab_job_spec *job) {
+    return job->recompute == FAB_RECOMPUTE_FULL && !job->recompute_traffic && job->tp > 1;
+}
+
 /* One row per engine: the parts add up to the time. */
 static void iteration_put_parts(fab_page *page, const fab_result *result) {
     static const fab_column COLUMNS[] = {COLUMN("engine", text),
@@ -37,11 +42,7 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                       fab_engine_short(&result->phases[0], i, false, room));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    bool repeats = false;
-    for (size_t i = 0; i < result->n_iterations; i++) {
-        const fab_job_spec *job = &fab_result_of(result, i)->job;
-        repeats = repeats || (job->recompute == FAB_RECOMPUTE_FULL && !job->recompute_traffic && job->tp > 1);
-    }
+    FAB_ANY(repeats, i, result->n_iterations, repeats_exchanges(&fab_result_of(result, i)->job));
     fab_text_notef(page,
                    "tp (with cp, ep), pp, dp: communication that computation does not hide, x%.3g of the time in "
                    "TRAFFIC before that: networks deliver %.0f %% of their rates in measured runs%s",
@@ -137,8 +138,7 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
     if (result->n_iterations > 0) {
         fab_text_legendf(
             page,
-            "Matrices in %s on %s, $%.2f an hour: %s. The job pays for %.3g %% of the network, as it has of "
-            "the GPUs",
+            "Matrices in %s on %s, $%.2f an hour: %s. The job pays for %.3g %% of the network, as it has of the GPUs",
             fab_precisions[job->precision], job->accelerator.name, job->gpu_hour_usd,
             listed ? job->accelerator.price_source : "gpu-hour-usd", 100 * result->iterations[0].network_share_ratio);
     }
@@ -214,7 +214,7 @@ static void iteration_put_figure(fab_table *table, const char *what, size_t engi
     fab_table_row(table, FAB_INK_PLAIN, fab_show(table->page, "[%zu] %s", engine + 1, what), NULL);
     fab_table_set(table, 1, FAB_INK_PLAIN, "%.4g %s", ours, unit);
     fab_table_set(table, 2, FAB_INK_PLAIN, "%.4g %s", published, unit);
-    fab_table_set(table, 3, FAB_INK_PLAIN, "%s", fab_show_change(table->page, ours / published - 1));
+    fab_table_put(table, 3, FAB_INK_PLAIN, fab_show_change(table->page, ours / published - 1));
 }
 
 /* Figures of a published run beside ours, where the design has them. */
@@ -336,13 +336,12 @@ static void put_power(fab_page *page, const drawing *d) {
         fab_page_column_bar(page, FAB_INK_BAR, energy_j[c], s->power.peak_w * d->column_s);
     }
     fab_page_end_line(page);
-    fab_page_wrapf(
-        page, FAB_INK_PLAIN, 2, 2,
-        "Power: %s at most, %s on average, %s at least, steps up to %s; %s while all GPUs wait for a checkpoint "
-        "or a restart",
-        fab_show_power(page, s->power.peak_w), fab_show_power(page, s->power.mean_w),
-        fab_show_power(page, s->power.min_w), fab_show_power(page, s->power.step_w),
-        fab_show_power(page, s->power.idle_w));
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                   "Power: %s at most, %s on average, %s at least, steps up to %s; %s while all GPUs wait for a "
+                   "checkpoint or a restart",
+                   fab_show_power(page, s->power.peak_w), fab_show_power(page, s->power.mean_w),
+                   fab_show_power(page, s->power.min_w), fab_show_power(page, s->power.step_w),
+                   fab_show_power(page, s->power.idle_w));
 }
 
 static void put_legend(fab_page *page, const drawing *d) {
@@ -454,16 +453,15 @@ static void put_waits(fab_page *page, const fab_result *result) {
                        "still grow with a longer window: a queue so full settles late.",
                        100 * first->load_ratio, fab_show_time(page, first->window_s));
     }
-    fab_text_notef(
-        page,
-        "Requests arrive at random (Poisson%s) and join the batch between two passes, prompts before tokens; "
-        "all are equally long.%s%s%s",
-        result->job.request_rate > 0 ? "" : ", 0.7 of the most; request-rate says another number",
-        first->all_reduce_s > 0
-            ? fab_show(page, " One all-reduce of a token takes %s.", fab_show_time(page, first->all_reduce_s))
-            : "",
-        first->kv_transfer_s > 0 ? " Keys and values reach the replicas that generate in " : "",
-        first->kv_transfer_s > 0 ? fab_show(page, "%s.", fab_show_time(page, first->kv_transfer_s)) : "");
+    fab_text_notef(page,
+                   "Requests arrive at random (Poisson%s) and join the batch between two passes, prompts before "
+                   "tokens; all are equally long.%s%s%s",
+                   result->job.request_rate > 0 ? "" : ", 0.7 of the most; request-rate says another number",
+                   first->all_reduce_s > 0 ? fab_show(page, " One all-reduce of a token takes %s.",
+                                                      fab_show_time(page, first->all_reduce_s))
+                                           : "",
+                   first->kv_transfer_s > 0 ? " Keys and values reach the replicas that generate in " : "",
+                   first->kv_transfer_s > 0 ? fab_show(page, "%s.", fab_show_time(page, first->kv_transfer_s)) : "");
 }
 
 static void put_ranking(fab_page *page, const fab_result *result) {
@@ -488,14 +486,13 @@ static void put_ranking(fab_page *page, const fab_result *result) {
         fab_table_row(&table, FAB_INK_PLAIN, show_engine(page, result, i), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_notef(
-        page,
-        "One part after the other, but for what dp-overlap hides; lookups of the GPU with most of them (%.3g "
-        "of the mean); dense parameters as square layers of 1,024.%s",
-        result->job.lookup_peak,
-        result->job.table_group < result->job.dp
-            ? " Each table-group holds all tables: what groups tell each other of them is left out."
-            : "");
+    fab_text_notef(page,
+                   "One part after the other, but for what dp-overlap hides; lookups of the GPU with most of them "
+                   "(%.3g of the mean); dense parameters as square layers of 1,024.%s",
+                   result->job.lookup_peak,
+                   result->job.table_group < result->job.dp
+                       ? " Each table-group holds all tables: what groups tell each other of them is left out."
+                       : "");
 }
 
 void fab_text_iteration(fab_page *page, const fab_result *result) {

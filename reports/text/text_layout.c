@@ -216,24 +216,10 @@ void fab_page_shell(fab_page *page, fab_ink ink, size_t indent, const char *text
 
 /* --- bars --------------------------------------------------------------------------------------------------------- */
 
-static const char *const EIGHTHS[] = {" ",
-                                      "\xE2\x96\x8F",
-                                      "\xE2\x96\x8E",
-                                      "\xE2\x96\x8D",
-                                      "\xE2\x96\x8C",
-                                      "\xE2\x96\x8B",
-                                      "\xE2\x96\x8A",
-                                      "\xE2\x96\x89",
-                                      "\xE2\x96\x88"};
-static const char *const HEIGHTS[] = {" ",
-                                      "\xE2\x96\x81",
-                                      "\xE2\x96\x82",
-                                      "\xE2\x96\x83",
-                                      "\xE2\x96\x84",
-                                      "\xE2\x96\x85",
-                                      "\xE2\x96\x86",
-                                      "\xE2\x96\x87",
-                                      "\xE2\x96\x88"};
+static const char *const EIGHTHS[] = {" ",      "\u258F", "\u258E", "\u258D", "\u258C",
+                                      "\u258B", "\u258A", "\u2589", "\u2588"};
+static const char *const HEIGHTS[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                      "\u2585", "\u2586", "\u2587", "\u2588"};
 static const char *const ASCII_HEIGHTS[] = {" ", ".", ":", "-", "=", "+", "*", "%", "#"};
 
 /* part / whole of `units`, rounded, but at least 1 for anything above 0. */

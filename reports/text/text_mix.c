@@ -198,19 +198,17 @@ void fab_text_mix(fab_page *page, const fab_mix *m, const char *see) {
         mix_put_engine(page, m, first, e);
         put_units(page, m, e);
     }
-    fab_text_notef(
-        page,
-        "Times: of an iteration, or of a batch that is served, where it is modelled, else of the phases one after "
-        "the other; x: over the "
-        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per $: over "
-        "the cost, the best being 1. %sCost: %s",
-        m->n_jobs > 2 || m->kind[1] == FAB_JOB_SERVING
-            ? "Own units: tokens trained, samples, tokens generated, per second and by the cost of their "
-              "part of the cluster, each job as if it had it for all the years; *: the best. "
-            : "Own units: tokens trained and samples, per second and by the cost of their part of the "
-              "cluster, each job as if it had it for all the years; *: the best. ",
-        m->by_ownership ? "of ownership: GPUs, servers, racks, network and energy over the years of the "
-                          "price book, some of them assumed (compare has them by part)."
-                        : "of the network alone, since the price book has no GPUs, servers or racks; these "
-                          "are dearer, so that speed counts for more than this says.");
+    fab_text_notef(page,
+                   "Times: of an iteration, or of a batch that is served, where it is modelled, else of the phases one "
+                   "after the other; x: over the fastest of these designs. Speed: geometric mean of 1/x, weighted by "
+                   "the shares; per $: over the cost, the best being 1. %sCost: %s",
+                   m->n_jobs > 2 || m->kind[1] == FAB_JOB_SERVING
+                       ? "Own units: tokens trained, samples, tokens generated, per second and by the cost of their "
+                         "part of the cluster, each job as if it had it for all the years; *: the best. "
+                       : "Own units: tokens trained and samples, per second and by the cost of their part of the "
+                         "cluster, each job as if it had it for all the years; *: the best. ",
+                   m->by_ownership ? "of ownership: GPUs, servers, racks, network and energy over the years of the "
+                                     "price book, some of them assumed (compare has them by part)."
+                                   : "of the network alone, since the price book has no GPUs, servers or racks; these "
+                                     "are dearer, so that speed counts for more than this says.");
 }

@@ -75,9 +75,8 @@ static void observe_put_job(fab_page *page, const fab_observed *o) {
     } else {
         fab_page_wrapf(
             page, FAB_INK_BAD, 2, 4,
-            "%s: at most %.1f %% of the links between switches are as %s: they are judged by their imbalance "
-            "alone, one by one only the links of adapters; give the hash, its seed or the tables of the "
-            "network (--engine)",
+            "%s: at most %.1f %% of the links between switches are as %s: they are judged by their imbalance alone, "
+            "one by one only the links of adapters; give the hash, its seed or the tables of the network (--engine)",
             o->engine, 100 * o->fitting_ratio,
             o->draws > 1 ? fab_show(page, "one of %" PRIu64 " draws has them", o->draws) : "predicted");
     }
@@ -107,11 +106,8 @@ static void observe_put_boundaries(fab_page *page, const fab_observed *o, const 
     FAB_EACH(const fab_observed_boundary, b, o->boundaries, o->n_boundaries) {
         const double figures[] = {
             b->measured_imbalance, b->predicted_imbalance, b->drawn_least, b->drawn_most, b->spread, FAB_TABLE_BLANK};
-        fab_table_row(&table, FAB_INK_PLAIN,
-                      fab_show(page, "%s %s", fab_boundary_name(f->wiring, b->tier),
-                               fab_direction_name(f->wiring, b->tier, b->up)),
-                      figures);
-        fab_table_set(&table, 6, b->is_explained ? FAB_INK_GOOD : FAB_INK_BAD, "%s",
+        fab_table_row(&table, FAB_INK_PLAIN, fab_text_links(page, f->wiring, b->tier, b->up), figures);
+        fab_table_put(&table, 6, b->is_explained ? FAB_INK_GOOD : FAB_INK_BAD,
                       b->is_explained                          ? "explained"
                       : !(b->measured_imbalance > 0)           ? "no bytes"
                       : b->measured_imbalance < b->drawn_least ? "below"
@@ -142,8 +138,7 @@ void fab_text_observed(fab_page *page, const fab_observed *o, const fab_fabric *
     if ((double)o->off_links > MANY_OFF * (double)o->judged_links) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "%s of %s links deviate beside the suspects: another job, placement, engine or fabric than this "
-                       "one was measured, or "
-                       "others beside it; what follows may be that and no fault",
+                       "one was measured, or others beside it; what follows may be that and no fault",
                        fab_show_count(page, o->off_links), fab_show_count(page, o->judged_links));
     }
     for (uint32_t i = 0; i < o->n_suspects; i++) {

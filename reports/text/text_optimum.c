@@ -8,13 +8,12 @@
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
-    fab_page_say(
-        page, "%s; %s GPUs, catalog %s",
-        o->objective == FAB_OBJECTIVE_TOKENS
-            ? "By dollars of ownership (GPUs, servers, racks, network and energy, bought and run) per 1e9 tokens of "
-              "the job (--objective network looks at the network alone)"
-            : "By the price of the network",
-        fab_show_count(page, o->gpus), o->catalog);
+    fab_page_say(page, "%s; %s GPUs, catalog %s",
+                 o->objective == FAB_OBJECTIVE_TOKENS
+                     ? "By dollars of ownership (GPUs, servers, racks, network and energy, bought and run) per 1e9 "
+                       "tokens of the job (--objective network looks at the network alone)"
+                     : "By the price of the network",
+                 fab_show_count(page, o->gpus), o->catalog);
     if (l->has_bisection) {
         fab_page_say(page, "; bisection at least %.4g of full", l->min_bisection_ratio);
     }
@@ -57,41 +56,30 @@ static void optimum_put_letter(fab_page *page, size_t row, const void *context) 
     fab_page_printf(page, FAB_INK_DIM, "  %c", (int)('a' + l->of_row[row]));
 }
 
-static void optimum_put_legend(fab_page *page, const legend *l) {
-    for (size_t i = 0; i < l->n; i++) {
-        fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i), l->text[i]);
-    }
-}
-
-/* Of a list of columns: the figures of a point, of which the taper is a text. */
-typedef void optimum_figures(const fab_optimum_point *p, double *out);
-
-static void figures_of_network(const fab_optimum_point *p, double *out) {
-    const double figures[] = {(double)p->tiers, (double)p->planes, FAB_TABLE_BLANK,    p->bisection_ratio,
-                              p->power_w,       p->total_usd,      p->difference_ratio};
-    memcpy(out, figures, sizeof figures);
-}
-
-static void figures_of_tokens(const fab_optimum_point *p, double *out) {
-    const double figures[] = {(double)p->tiers, FAB_TABLE_BLANK, p->total_usd,          p->owned_usd,
-                              p->tokens_per_s,  p->iteration_s,  p->usd_per_1e9_tokens, p->token_difference_ratio};
-    memcpy(out, figures, sizeof figures);
-}
-
-/* A winner may stand above the rows; NULL: none. `taper`: its column. */
-static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n_columns, optimum_figures *figures_of,
-                             size_t taper, const fab_optimum_point *winner, const fab_optimum_point *points, size_t n) {
+/* By the price of the network, or by what tokens cost. A winner may stand above the rows; NULL: none. */
+static void optimum_put_rows(fab_page *page, bool by_tokens, const fab_optimum_point *winner,
+                             const fab_optimum_point *points, size_t n) {
+    static const fab_column NETWORK[] = {COLUMN("family", text),        COLUMN("tiers", integer),
+                                         COLUMN("planes", integer),     COLUMN("taper", text),
+                                         COLUMN("bisection", 3_digits), COLUMN("power", power),
+                                         COLUMN("cost", money),         SHOWN("difference", fab_show_change)};
+    static const fab_column TOKENS[] = {
+        COLUMN("family", text),    COLUMN("tiers", integer),         COLUMN("taper", text),
+        COLUMN("network", money),  COLUMN("owned", money),           COLUMN("tokens/s", integer),
+        COLUMN("iteration", time), SHOWN("per 1e9", fab_show_price), SHOWN("difference", fab_show_change)};
     legend switches = {.n = 0};
-    fab_table table = fab_table_of(page, columns, n_columns);
+    fab_table table = by_tokens ? fab_table_of(page, FAB_COLUMNS(TOKENS)) : fab_table_of(page, FAB_COLUMNS(NETWORK));
     for (size_t i = winner == NULL; i <= n && i <= MAX_FRONT_ROWS; i++) {
         const fab_optimum_point *p = i == 0 ? winner : &points[i - 1];
         const fab_ink ink = i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN;
-        double figures[FAB_TABLE_COLUMNS];
-        figures_of(p, figures);
-        fab_table_row(&table, ink, p->family, figures);
-        fab_table_set(&table, taper, ink, "%s", fab_show_tapers(page, p->tiers, p->built_taper));
+        const double network[] = {(double)p->tiers, (double)p->planes, FAB_TABLE_BLANK,    p->bisection_ratio,
+                                  p->power_w,       p->total_usd,      p->difference_ratio};
+        const double tokens[] = {(double)p->tiers, FAB_TABLE_BLANK, p->total_usd,          p->owned_usd,
+                                 p->tokens_per_s,  p->iteration_s,  p->usd_per_1e9_tokens, p->token_difference_ratio};
+        fab_table_row(&table, ink, p->family, by_tokens ? tokens : network);
+        fab_table_put(&table, by_tokens ? 2 : 3, ink, fab_show_tapers(page, p->tiers, p->built_taper));
         if (p->token_difference_ratio - p->token_least_ratio > LEVEL) {
-            fab_table_set(&table, n_columns - 1, ink, "%+.1f..%.1f%%", 100 * p->token_least_ratio,
+            fab_table_set(&table, table.n_columns - 1, ink, "%+.1f..%.1f%%", 100 * p->token_least_ratio,
                           100 * p->token_difference_ratio);
         }
         if (!table.failed) {
@@ -99,19 +87,12 @@ static void optimum_put_rows(fab_page *page, const fab_column *columns, size_t n
         }
     }
     fab_table_end(&table, 2, optimum_put_letter, &switches);
-    optimum_put_legend(page, &switches);
+    for (size_t i = 0; i < switches.n; i++) {
+        fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i), switches.text[i]);
+    }
     if (n > MAX_FRONT_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  and %zu more (see --json)", n - MAX_FRONT_ROWS);
     }
-}
-
-static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, const fab_optimum_point *points,
-                               size_t n) {
-    static const fab_column COLUMNS[] = {COLUMN("family", text),        COLUMN("tiers", integer),
-                                         COLUMN("planes", integer),     COLUMN("taper", text),
-                                         COLUMN("bisection", 3_digits), COLUMN("power", power),
-                                         COLUMN("cost", money),         SHOWN("difference", fab_show_change)};
-    optimum_put_rows(page, FAB_COLUMNS(COLUMNS), figures_of_network, 3, winner, points, n);
 }
 
 static double figure_of(const fab_optimum *o, const fab_optimum_loser *l) {
@@ -183,14 +164,6 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
 }
 
 /* --- by tokens ---------------------------------------------------------------------------------------------------- */
-
-static void put_token_points(fab_page *page, const fab_optimum *o) {
-    static const fab_column COLUMNS[] = {
-        COLUMN("family", text),    COLUMN("tiers", integer),         COLUMN("taper", text),
-        COLUMN("network", money),  COLUMN("owned", money),           COLUMN("tokens/s", integer),
-        COLUMN("iteration", time), SHOWN("per 1e9", fab_show_price), SHOWN("difference", fab_show_change)};
-    optimum_put_rows(page, FAB_COLUMNS(COLUMNS), figures_of_tokens, 2, &o->winner, o->runners_up, o->n_runners_up);
-}
 
 /* Of the ratio of what their tokens cost. */
 static double optimum_chance(const fab_optimum_point *a, const fab_optimum_point *b) {
@@ -326,20 +299,19 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     put_token_failures(page, o);
     put_token_proof(page, o);
     fab_page_end_line(page);
-    put_token_points(page, o);
-    fab_text_notef(
-        page,
-        "Best first, of each family at least the best that was replayed; +0.1..4.0%%: its others, which were not, "
-        "cost no less than the first figure. Owned: GPUs, servers, racks, network and energy over the years of the "
-        "price book %s, some of them assumed (compare has them by part). Bound: no network makes an iteration shorter "
-        "than %s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
-        "designs, of which %s were replayed or bounded.",
-        o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
-        fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
+    optimum_put_rows(page, true, &o->winner, o->runners_up, o->n_runners_up);
+    fab_text_notef(page,
+                   "Best first, of each family at least the best that was replayed; +0.1..4.0%%: its others, which "
+                   "were not, cost no less than the first figure. Owned: GPUs, servers, racks, network and energy over "
+                   "the years of the price book %s, some of them assumed (compare has them by part). Bound: no network "
+                   "makes an iteration shorter than %s, which is what NICs and scale-up links need; designs are "
+                   "replayed by the cost that leaves. %s designs, of which %s were replayed or bounded.",
+                   o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
+                   fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
 }
 
 static void put_network(fab_page *page, const fab_optimum *o) {
-    optimum_put_points(page, &o->winner, o->runners_up, o->n_runners_up);
+    optimum_put_rows(page, false, &o->winner, o->runners_up, o->n_runners_up);
     fab_text_notef(page,
                    "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
                    "bisection: what any "
@@ -386,9 +358,9 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
                       "The two fronts below are incomplete: time ran out, or they have too many points.");
     }
     fab_text_heading(page, "COST OF BISECTION", "without min-bisection and budget");
-    optimum_put_points(page, NULL, o->by_bisection, o->n_by_bisection);
+    optimum_put_rows(page, false, NULL, o->by_bisection, o->n_by_bisection);
     fab_text_heading(page, "COST OF POWER", "without max-power and budget");
-    optimum_put_points(page, NULL, o->by_power, o->n_by_power);
+    optimum_put_rows(page, false, NULL, o->by_power, o->n_by_power);
     optimum_put_losers(page, o);
     fab_page_end_line(page);
 }

@@ -55,9 +55,8 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page,
-                  "taper, spray: fullest fabric link under ideal spraying; worst: largest collision factor; mean, max: "
-                  "utilisation");
+    fab_text_note(page, "taper, spray: fullest fabric link under ideal spraying; worst: largest collision factor; "
+                        "mean, max: utilisation");
     fab_text_legendf(page, "%s",
                      "taper: what the design's oversubscription causes; collided: flows that cross a link with a "
                      "factor above 1; time: for all bytes, if nothing else is in the network");
@@ -163,11 +162,10 @@ static void phase_put_shape(fab_page *page, const fab_phase_result *p) {
                    fab_show_counted(page, p->executions, "time", "times"), p->formula[0] != '\0' ? "; bytes = " : "",
                    p->formula);
     if (p->relay_s > 0) {
-        fab_page_wrapf(
-            page, FAB_INK_PLAIN, 2, 2,
-            "Store and forward: before anything is sent, what goes between rails is relayed inside the scale-up "
-            "domains, %s of the phase's time.",
-            fab_show_time(page, p->relay_s));
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "Store and forward: before anything is sent, what goes between rails is relayed inside the "
+                       "scale-up domains, %s of the phase's time.",
+                       fab_show_time(page, p->relay_s));
     }
 }
 

@@ -56,11 +56,10 @@ static void place_put_search(fab_page *page, const fab_place_search *s, bool is_
     }
     double gain = s->listed.time_s / s->best.time_s;
     if (!place_differs(s)) {
-        char tried[64] = "placements do not differ: all";
-        if (!s->is_proven) {
-            FAB_FORMAT(tried, "none of %s differs: all",
-                       fab_show_counted(page, s->n_tried, "placement tried", "placements tried"));
-        }
+        const char *tried = s->is_proven
+                                ? "placements do not differ: all"
+                                : fab_show(page, "none of %s differs: all",
+                                           fab_show_counted(page, s->n_tried, "placement tried", "placements tried"));
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s %s take %s%s.", label, tried,
                        fab_show_time(page, s->best.time_s), s->check_seeds > 0 ? " under the first seed" : "");
     } else {

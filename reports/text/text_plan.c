@@ -38,7 +38,7 @@ static void plan_add_row(fab_table *table, size_t i, const fab_planned *p) {
     fab_table_row(table, i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN, short_plan(table->page, &p->plan), figures);
     fab_table_set(table, 1, FAB_INK_PLAIN, "%" PRIu64 " %" PRIu64 " %.1s %d", p->plan.interleave, p->plan.microbatch,
                   fab_recomputes[p->plan.recompute], (int)(p->plan.zero - FAB_ZERO_0));
-    fab_table_set(table, 7, FAB_INK_PLAIN, "%s", worst_part(table->page, it));
+    fab_table_put(table, 7, FAB_INK_PLAIN, worst_part(table->page, it));
 }
 
 static void plan_put_rows(fab_page *page, const fab_planned *plans, size_t n, uint64_t draws) {
@@ -125,12 +125,11 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
                          : "",
         p->is_proven ? "" : "; fabriscope plan without --max-time looks at all");
     for (size_t i = 0; i < p->n_tight; i++) {
-        fab_page_wrapf(
-            page, FAB_INK_BOLD, 2, 4,
-            "Faster in memory that is to stay free: %s: %s, %.2g %% less, with %.3g of %.3g GB on a GPU; --job "
-            "memory-headroom=0 lets it be chosen.",
-            fab_job_plan_text(&p->tight[i].plan, text), fab_show_time(page, fab_planned_s(&p->tight[i])),
-            -100 * p->tight[i].slower_ratio, p->tight[i].memory_bytes * 1e-9, p->capacity_bytes * 1e-9);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                       "Faster in memory that is to stay free: %s: %s, %.2g %% less, with %.3g of %.3g GB on a GPU; "
+                       "--job memory-headroom=0 lets it be chosen.",
+                       fab_job_plan_text(&p->tight[i].plan, text), fab_show_time(page, fab_planned_s(&p->tight[i])),
+                       -100 * p->tight[i].slower_ratio, p->tight[i].memory_bytes * 1e-9, p->capacity_bytes * 1e-9);
     }
     fab_text_put_estimate(page, best->iteration.estimated_ratio);
 }
@@ -187,11 +186,9 @@ void fab_text_plans(fab_page *page, const fab_plans *p, const char *see) {
     if (p->n_front > 0) {
         fab_text_heading(page, "TIME AGAINST MEMORY", NULL);
         plan_put_rows(page, p->front, p->n_front, 0);
-        fab_text_note(page,
-                      p->draws > 0
-                          ? "each the fastest under the first seed that takes at most seven tenths of the memory of "
-                            "the one above it"
-                          : "each the fastest that takes at most seven tenths of the memory of the one "
-                            "above it");
+        fab_text_note(page, p->draws > 0
+                                ? "each the fastest under the first seed that takes at most seven tenths of the memory "
+                                  "of the one above it"
+                                : "each the fastest that takes at most seven tenths of the memory of the one above it");
     }
 }

@@ -24,19 +24,19 @@ static void published_put_row(fab_table *table, const fab_published_row *row) {
     bool is_met = fab_published_is_met(row);
     fab_ink ink = is_met ? FAB_INK_PLAIN : FAB_INK_BAD;
     fab_table_row(table, ink, row->what, NULL);
-    fab_table_set(table, 1, ink, "%s", published_show(page, row->published, row->unit, true));
+    fab_table_put(table, 1, ink, published_show(page, row->published, row->unit, true));
     if (isnan(row->predicted)) {
         fab_table_set(table, 2, ink, "not covered");
         return;
     }
-    fab_table_set(table, 2, ink, "%s", published_show(page, row->predicted, row->unit, false));
-    fab_table_set(table, 3, ink, "%s", fab_show_change(page, fab_published_deviation(row)));
+    fab_table_put(table, 2, ink, published_show(page, row->predicted, row->unit, false));
+    fab_table_put(table, 3, ink, fab_show_change(page, fab_published_deviation(row)));
     if (row->tolerance_ratio > 0) {
         fab_table_set(table, 4, ink, "%.3g %%", 100 * row->tolerance_ratio);
     } else {
         fab_table_set(table, 4, ink, "exact");
     }
-    fab_table_set(table, 5, ink, "%s", !is_met ? "miss" : row->is_fitted ? "fitted" : "");
+    fab_table_put(table, 5, ink, !is_met ? "miss" : row->is_fitted ? "fitted" : "");
 }
 
 /* The rows of one source, and why some of them are missed. */
@@ -64,7 +64,7 @@ static void published_put_commands(fab_page *page, const fab_published_row *rows
         if (i + 1 == n || strcmp(rows[i].command, rows[i + 1].command) != 0) {
             fab_page_say(page, ":");
             fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
-            char command[sizeof rows->command + sizeof "fabriscope "];
+            char command[sizeof rows->command + sizeof "fabriscope "]; /* longer than what fab_show() takes */
             FAB_FORMAT(command, "fabriscope %s", rows[i].command);
             fab_page_shell(page, FAB_INK_DIM, 4, command);
         }

@@ -85,6 +85,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *sweep, size_t 
 void fab_text_placements(fab_page *page, const fab_sweep *sweep);
 /** "2, 400Gb/s": the values of a point; and what is varied, for all. Long ones are cut. */
 const char *fab_text_sweep_point(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *point);
+/** "leaf-spine up": links of a boundary in one direction. */
+const char *fab_text_links(fab_page *page, fab_wiring wiring, uint32_t tier, bool up);
 /** "ecmp with 1 queue pair": of a label what a reader has to know. */
 const char *fab_text_routing(fab_page *page, const char *label);
 /** Of which orders of the dimensions plans were searched: `plan` tries six. */

@@ -87,10 +87,7 @@ static void text_table_widths(const fab_table *table, layout *l) {
 static void text_table_lower(const fab_table *table, layout *l) {
     size_t last = table->n_columns - 1;
     size_t width = table->page->width;
-    size_t at = 0; /* where the last column begins */
-    for (size_t i = 0; i < last; i++) {
-        at += l->width[i] + 2;
-    }
+    FAB_SUM(size_t, at, k, last, l->width[k] + 2); /* where the last column begins */
     while (at > width + 2) {
         size_t widest = 0;
         for (size_t i = 1; i < last; i++) {

@@ -1,6 +1,8 @@
 /* Text report: the phases of traffic before anything is routed, and what a job keeps on a GPU. */
 #include "text_sections.h"
 
+#define LEAST_NAME 6 /* columns of the longest name of a phase, at least */
+
 static void traffic_put_phases(fab_page *page, const fab_traffic *traffic) {
     static const fab_column COLUMNS[] = {{.heading = "Phase", .is_left = true},
                                          {.heading = "Collective", .is_left = true},
@@ -21,11 +23,8 @@ static void traffic_put_phases(fab_page *page, const fab_traffic *traffic) {
 
 static void traffic_put_formulas(fab_page *page, const fab_traffic *traffic) {
     bool is_first = true;
-    size_t longest = 6;
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        size_t n = strlen(traffic->phases[i].name);
-        longest = n > longest ? n : longest;
-    }
+    FAB_MOST(size_t, longest, i, traffic->n_phases, strlen(traffic->phases[i].name));
+    const size_t column = 3 + (longest > LEAST_NAME ? longest : LEAST_NAME);
     FAB_EACH(const fab_phase, phase, traffic->phases, traffic->n_phases) {
         if (phase->formula[0] != '\0') {
             if (is_first) {
@@ -35,7 +34,7 @@ static void traffic_put_formulas(fab_page *page, const fab_traffic *traffic) {
             is_first = false;
             fab_page_put(page, FAB_INK_PLAIN, "  ");
             fab_page_put(page, FAB_INK_PLAIN, phase->name);
-            fab_page_wrap(page, FAB_INK_PLAIN, longest + 3, longest + 3, phase->formula);
+            fab_page_wrap(page, FAB_INK_PLAIN, column, column, phase->formula);
         }
     }
 }

@@ -1,4 +1,5 @@
-/** Results to bytes: one file per format, a row per format in formats.c. To add one, see reports/README.md. */
+/** Results to bytes: one file per format, an entry per format in report_formats.h. To add one, see reports/README.md.
+ */
 #pragma once
 
 #include "fab/result.h"

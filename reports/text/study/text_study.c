@@ -291,7 +291,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
             continue;
         }
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
-        fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s", study_show_name(page, s, i));
+        fab_table_put(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, study_show_name(page, s, i));
         for (size_t column = 3; spread->n == 0 && column < 7; column++) {
             fab_table_set(&table, column, FAB_INK_DIM, "-");
         }
@@ -458,7 +458,7 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
             continue;
         }
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
-        fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s", study_show_name(page, s, i));
+        fab_table_put(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, study_show_name(page, s, i));
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page, "restart: until the job runs again; redo: work since the last checkpoint, done again; slower: "
@@ -517,12 +517,11 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (m->serves) {
-        fab_page_say(
-            page,
-            "Replicas that serve go on without each other: goodput is the part of the requests that those left "
-            "can serve (of pools: of the one that has lost most), beside flows of the lost ones, which still count; a "
-            "replica restarts alone, in %s",
-            study_show_time(page, r->restart_s));
+        fab_page_say(page,
+                     "Replicas that serve go on without each other: goodput is the part of the requests that those "
+                     "left can serve (of pools: of the one that has lost most), beside flows of the lost ones, which "
+                     "still count; a replica restarts alone, in %s",
+                     study_show_time(page, r->restart_s));
     } else {
         fab_page_say(
             page, "A checkpoint every %s%s, for which the job stands %s; it counts after %s. A restart takes %s",

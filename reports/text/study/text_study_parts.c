@@ -330,9 +330,8 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
                    "parts: of the fabric; failed: of them, in the scenarios beside; stops: of those scenarios; impact: "
-                   "of the loss "
-                   "of one, where the other parts of a scenario cost next to nothing alone, with half of its 95 %% "
-                   "interval; * more than chance explains; stand out: parts of which that can be said; %s",
+                   "of the loss of one, where the other parts of a scenario cost next to nothing alone, with half of "
+                   "its 95 %% interval; * more than chance explains; stand out: parts of which that can be said; %s",
                    s->criterion);
 }
 

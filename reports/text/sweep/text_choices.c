@@ -97,15 +97,14 @@ static bool put_tips(fab_page *page, const fab_sweep *s) {
             continue;
         }
         const char *gains = gains_show(page, s, at, &names);
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s%s: %s%s; all %sthat is said of it here is of all its GPUs.", names,
-                       at->n_engines > 1 ? fab_show(page, " under %s", at->engines[0].label) : "", at->fewer.advice,
-                       s->scenarios[0] == '\0' ? ""
-                       : gains[0] == '\0'      ? "; that is without failures, in which servers left idle are spares"
-                                               : fab_show(page,
-                                                          "; with failures, in which servers left idle are spares, the "
-                                                               "tokens are %s",
-                                                          gains),
-                       gains[0] != '\0' ? "else " : "");
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 2, "%s%s: %s%s; all %sthat is said of it here is of all its GPUs.", names,
+            at->n_engines > 1 ? fab_show(page, " under %s", at->engines[0].label) : "", at->fewer.advice,
+            s->scenarios[0] == '\0' ? ""
+            : gains[0] == '\0'
+                ? "; that is without failures, in which servers left idle are spares"
+                : fab_show(page, "; with failures, in which servers left idle are spares, the tokens are %s", gains),
+            gains[0] != '\0' ? "else " : "");
     }
     return any_gain;
 }
@@ -125,10 +124,9 @@ static void put_idle_alike(fab_page *page, const fab_sweep *s, bool any_gain) {
     if (most > 0 && most < 1 && most - least < 1e-9 && !s->compares_placements) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%.3g %% of the GPUs idle, which no price counts.", 100 * (1 - most));
     } else if (can_leave && least == 1 && !any_gain) {
-        fab_page_wrap(
-            page, FAB_INK_PLAIN, 2, 2,
-            "Servers that the job leaves idle are spares too, and need not be bought (--job n-servers=N): not "
-            "tried here.");
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
+                      "Servers that the job leaves idle are spares too, and need not be bought (--job n-servers=N): "
+                      "not tried here.");
     }
 }
 
@@ -150,10 +148,7 @@ static void put_tried(fab_page *page, const fab_sweep *s) {
 }
 
 const char *fab_text_under_plans(const fab_sweep *s) {
-    bool any = false;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        any = any || (p->n_engines > 0 && p->engines[0].n_plans_tried > 0);
-    }
+    FAB_ANY(any, i, s->n_points, s->points[i].n_engines > 0 && s->points[i].engines[0].n_plans_tried > 0);
     return any ? " That is under these plans; others may be chosen then." : "";
 }
 

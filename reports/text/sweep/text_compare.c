@@ -174,10 +174,7 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
     if (!v->hangs_on_batch) {
         return;
     }
-    bool keeps = false;
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        keeps = keeps || p->keeps_batch;
-    }
+    FAB_ANY(keeps, i, s->n_points, s->points[i].keeps_batch);
     const char *what = fab_show(page, "[%zu] is best, [%zu] %s", v->batch_best + 1, v->batch_next + 1,
                                 fab_show_more(page, v->batch_ratio));
     if (v->batch_ratio < FAB_EVEN_RATIO) {
@@ -193,10 +190,7 @@ static void compare_put_batch(fab_page *page, const fab_sweep *s, const fab_verd
 
 /* The engine may decide more than the designs: what becomes of the two where nothing collides. */
 static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v, const char *too) {
-    bool has_routes = false; /* one tier leaves no choice of them */
-    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
-        has_routes = has_routes || (p->is_built && p->counts.tiers != 1);
-    }
+    FAB_ANY(has_routes, i, s->n_points, s->points[i].is_built && s->points[i].counts.tiers != 1); /* else no choice */
     if (s->n_verdicts > 1 || v->next == v->best || sprays(s, v, 0) || !has_routes) {
         return;
     }
@@ -461,8 +455,7 @@ static void failures_put_open(fab_page *page, const fab_sweep *s, size_t e) {
         } else if (v->margin_ratio < unknown) {
             fab_page_wrapf(
                 page, FAB_INK_BAD, 2, 2,
-                "So few histories leave %.2g %% open, more than lies between [%zu] and [%zu]: more tell them "
-                "apart.",
+                "So few histories leave %.2g %% open, more than lies between [%zu] and [%zu]: more tell them apart.",
                 100 * unknown, v->best + 1, v->next + 1);
         }
     }
@@ -515,7 +508,7 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         fab_table_row(&table, is_best ? FAB_INK_GOOD : FAB_INK_PLAIN, fab_text_sweep_point(page, s, p), figures);
         if (engine->has_goodput) {
             fab_table_set(&table, 1, FAB_INK_PLAIN, "%.2f %%", 100 * engine->goodput.mean);
-            fab_table_set(&table, 2, FAB_INK_PLAIN, "%s",
+            fab_table_put(&table, 2, FAB_INK_PLAIN,
                           is_one_history(&engine->goodput) ? "not known"
                                                            : fab_show(page, "+- %.2f", 100 * engine->goodput.ci95));
         } else {
@@ -523,10 +516,9 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page,
-                  "goodput: useful part of the time, mean of the histories; tokens and dollars with it; $ per 1e9: "
-                  "tokens by hours of GPUs; bought: where all is bought and run instead; rates: failures.* of "
-                  "each design");
+    fab_text_note(
+        page, "goodput: useful part of the time, mean of the histories; tokens and dollars with it; $ per 1e9: tokens "
+              "by hours of GPUs; bought: where all is bought and run instead; rates: failures.* of each design");
     (s->compares_designs ? failures_put_open : failures_put_extremes)(page, s, e);
 }
 

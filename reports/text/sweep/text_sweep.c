@@ -45,11 +45,9 @@ static const char *sweep_show_heading(fab_page *page, const fab_sweep *s) {
 
 /* Columns that the names of the points leave. */
 static size_t sweep_room(fab_page *page, const fab_sweep *s) {
-    size_t widest = fab_text_columns(sweep_show_heading(page, s));
-    for (size_t i = 0; i < s->n_points; i++) {
-        size_t mine = fab_text_columns(fab_text_sweep_point(page, s, &s->points[i]));
-        widest = mine > widest ? mine : widest;
-    }
+    const size_t heading = fab_text_columns(sweep_show_heading(page, s));
+    FAB_MOST(size_t, widest, i, s->n_points, fab_text_columns(fab_text_sweep_point(page, s, &s->points[i])));
+    widest = widest > heading ? widest : heading;
     return page->width > widest + 2 ? page->width - widest - 2 : 0;
 }
 
@@ -118,7 +116,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
         }
         fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : fab_text_sweep_point(page, s, p),
                       p->is_built ? figures : NULL);
-        fab_table_set(&table, 1, p->is_built ? FAB_INK_PLAIN : FAB_INK_BAD, "%s",
+        fab_table_put(&table, 1, p->is_built ? FAB_INK_PLAIN : FAB_INK_BAD,
                       p->is_built ? fab_show_tapers(page, p->counts.tiers, p->counts.built_taper) : "not built");
     }
     fab_text_heading(page, "FABRICS", NULL);
@@ -229,7 +227,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
         fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : fab_text_sweep_point(page, s, p), NULL);
         for (size_t j = 0; j < list->n; j++) {
             const fab_sweep_phase *phase = phase_named(p, list->name[j], 0);
-            fab_table_set(&table, j + 1, phase != NULL ? FAB_INK_PLAIN : FAB_INK_DIM, "%s",
+            fab_table_put(&table, j + 1, phase != NULL ? FAB_INK_PLAIN : FAB_INK_DIM,
                           phase != NULL ? sweep_show_crossing(page, phase, tier) : "-");
         }
     }
@@ -296,8 +294,7 @@ static bool shows_tokens(const fab_sweep *s) {
 }
 
 static void sweep_set_time(fab_table *table, size_t column, bool known, double time_s) {
-    fab_table_set(table, column, known ? FAB_INK_PLAIN : FAB_INK_DIM, "%s",
-                  known ? fab_show_time(table->page, time_s) : "-");
+    fab_table_put(table, column, known ? FAB_INK_PLAIN : FAB_INK_DIM, known ? fab_show_time(table->page, time_s) : "-");
 }
 
 static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_sweep_point *p, size_t e,
@@ -315,10 +312,10 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
         sweep_set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
         bool known = engine->has_iteration;
         if (!same_tokens(s)) {
-            fab_table_set(table, column++, FAB_INK_PLAIN, "%s", known ? fab_show_count(table->page, p->batch) : "-");
+            fab_table_put(table, column++, FAB_INK_PLAIN, known ? fab_show_count(table->page, p->batch) : "-");
         }
         if (shows_tokens(s)) {
-            fab_table_set(table, column++, FAB_INK_PLAIN, "%s",
+            fab_table_put(table, column++, FAB_INK_PLAIN,
                           known ? fab_show_whole(table->page, engine->iteration.tokens_per_s + 0.5) : "-");
         }
         if (engine->iteration.usd_per_1e9_tokens >
@@ -330,16 +327,16 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
     } else if (engine->has_serving) {
         const fab_serving *served = &engine->serving;
         sweep_set_time(table, column++, true, served->batch_s);
-        fab_table_set(table, column++, FAB_INK_PLAIN, "%s", fab_show_whole(table->page, served->tokens_per_s + 0.5));
+        fab_table_put(table, column++, FAB_INK_PLAIN, fab_show_whole(table->page, served->tokens_per_s + 0.5));
         if (served->usd_per_1e6_tokens > 0) {
-            fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_show_price(table->page, served->usd_per_1e6_tokens));
+            fab_table_put(table, column, FAB_INK_PLAIN, fab_show_price(table->page, served->usd_per_1e6_tokens));
         }
         column++;
     } else {
         sweep_set_time(table, column++, engine->has_phases, engine->phases_s);
     }
     if (!one_price) {
-        fab_table_set(table, column, FAB_INK_PLAIN, "%s", fab_show_money(table->page, p->total_usd));
+        fab_table_put(table, column, FAB_INK_PLAIN, fab_show_money(table->page, p->total_usd));
     } else if (engine->has_time) {
         fab_table_set(table, column, FAB_INK_PLAIN, "x%.3f", engine->slowdown);
     }
@@ -463,14 +460,10 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
                       "One draw: what the seed picks (paths by hashing, random placements) gives other times under "
                       "another; --seeds 20 has means and how far seeds lie apart.");
     } else if (drawn_once != NULL) {
-        char more[32] = "";
-        if (n_once > 1) {
-            fab_append(more, sizeof more, " and %zu more", n_once - 1);
-        }
         fab_page_wrapf(
             page, FAB_INK_BOLD, 2, 2,
             "One draw of %s%s: too many flows for several unasked. The others are means; --seeds N has those of all.",
-            fab_text_sweep_point(page, s, drawn_once), more);
+            fab_text_sweep_point(page, s, drawn_once), n_once > 1 ? fab_show(page, " and %zu more", n_once - 1) : "");
     }
     fab_text_put_estimate(page, estimated);
     if (widest != NULL) {
@@ -525,23 +518,21 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s, const char *see) {
     for (size_t e = 0; e < s->n_verdicts; e++) {
         fab_text_compare_cost(page, s, e);
     }
-    fab_text_notef(page,
-                   "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: "
-                   "by the iteration, or all phases. %s%s",
-                   same_fabric(s)
-                       ? s->scenarios[0] != '\0' ? "Slower: over the fastest. " : "Slower: over the fastest, *."
-                       : "* on the Pareto front: under this engine no point of the sweep costs less and is "
-                         "as fast, or is faster and costs as much",
-                   s->scenarios[0] != '\0'
-                       ? same_fabric(s) ? "*: with failures none is clearly faster. All else here is without failures."
-                                        : "; with failures, as far as the histories tell: all else "
-                                          "here is without them."
-                   : same_fabric(s) ? ""
-                                    : ".");
+    fab_text_notef(
+        page,
+        "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: by the "
+        "iteration, or all phases. %s%s",
+        same_fabric(s) ? s->scenarios[0] != '\0' ? "Slower: over the fastest. " : "Slower: over the fastest, *."
+                       : "* on the Pareto front: under this engine no point of the sweep costs less and is as fast, or "
+                         "is faster and costs as much",
+        s->scenarios[0] != '\0' ? same_fabric(s)
+                                      ? "*: with failures none is clearly faster. All else here is without failures."
+                                      : "; with failures, as far as the histories tell: all else here is without them."
+        : same_fabric(s)        ? ""
+                                : ".");
     if (first->engines[0].has_serving) {
-        fab_text_note(
-            page, "Full batch: all prompts read, all tokens generated, without a queue; tokens/s and dollars are of "
-                  "full batches, and bars and * go by tokens per second.");
+        fab_text_note(page, "Full batch: all prompts read, all tokens generated, without a queue; tokens/s and dollars "
+                            "are of full batches, and bars and * go by tokens per second.");
     }
     if (!same_tokens(s) && !fab_sweep_is_per_gpu(s)) {
         fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");

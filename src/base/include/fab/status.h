@@ -117,6 +117,14 @@ const char *fab_status_name(fab_status status);
         sum += (__VA_ARGS__);                                                                                          \
     }
 
+/** `FAB_MOST(double, most_s, i, n, list[i].time_s);` declares most_s: the largest of that, at least 0. */
+#define FAB_MOST(type, most, i, n, ...)                                                                                \
+    type most = 0;                                                                                                     \
+    for (__typeof__((n) + 0) i = 0; i < (n); i++) {                                                                    \
+        type most##_one = (__VA_ARGS__);                                                                               \
+        most = most##_one > most ? most##_one : most;                                                                  \
+    }
+
 /** `FAB_FORMAT(out->name, "leaf-%u", number);`: what printf makes of it, cut where the array of characters ends. */
 #define FAB_FORMAT(array, ...) (void)snprintf((array), sizeof(array), __VA_ARGS__)
 
