@@ -209,8 +209,9 @@ void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
         size_t n = 1;
         for (const fab_sweep_point *q = p + 1; q < s->points + s->n_points; q++) {
             n += pay_alike(p, q);
-            names =
-                pay_alike(p, q) && n <= MOST_NAMED ? fab_show(page, "%s, %s", names, fab_text_named_point(page, s, q)) : names;
+            names = pay_alike(p, q) && n <= MOST_NAMED
+                        ? fab_show(page, "%s, %s", names, fab_text_named_point(page, s, q))
+                        : names;
         }
         names = n > MOST_NAMED ? fab_show(page, "%s and %zu more", names, n - MOST_NAMED) : names;
         fab_page_say(page, "%s$%.2f %s %s (%s)", before, p->gpu_hour_usd, s->compares_designs ? "in" : "at", names,
@@ -268,9 +269,10 @@ static void put_other(fab_page *page, const fab_sweep *s, size_t e, const char *
     }
     fab_page_say(page, "%s%s has the fewest dollars bought and run%s: %s per 1e9 tokens, %s %s.%s",
                  turned > 0 ? "it is otherwise: " : "", fab_text_named_point(page, s, x.best),
-                 turned > 0             ? ""
-                 : x.best == owned.best ? " too"
-                                        : fab_show(page, " (not told apart from %s)", fab_text_named_point(page, s, owned.best)),
+                 turned > 0 ? ""
+                 : x.best == owned.best
+                     ? " too"
+                     : fab_show(page, " (not told apart from %s)", fab_text_named_point(page, s, owned.best)),
                  fab_show_price(page, (waits ? answer_waiting : answer_other_batch)(&x.best->engines[e])),
                  fab_text_named_point(page, s, x.worst), fab_show_more(page, worst), fab_text_under_plans(s));
 }
@@ -433,7 +435,7 @@ void fab_text_overloaded(fab_page *page, const fab_sweep *s, size_t e) {
     FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
         n_built += p->is_built;
         if (p->is_built && e < p->n_engines && fab_sweep_is_overloaded(&p->engines[e])) {
-            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "", jobs_point(page, s, p));
+            names = fab_show(page, "%s%s%s", names, n > 0 ? ", " : "", fab_text_named_point(page, s, p));
             most = fmax(most, p->engines[e].serving.most_requests_per_s);
             n++;
         }
@@ -527,7 +529,8 @@ void fab_text_all_jobs(fab_page *page, const fab_sweep *s, size_t e) {
                      fab_show_time(page, least_s), 100 * (ratio - 1));
     } else if (ratio > 1 + SAME) {
         fab_page_say(page, "%s is fastest: %s, mean over their GPUs; %s is slowest: x%.3f as long.",
-                     fab_text_named_point(page, s, best), fab_show_time(page, least_s), fab_text_named_point(page, s, worst), ratio);
+                     fab_text_named_point(page, s, best), fab_show_time(page, least_s),
+                     fab_text_named_point(page, s, worst), ratio);
     } else {
         fab_page_say(page, "all take the same, %s, mean over their GPUs.", fab_show_time(page, least_s));
     }
