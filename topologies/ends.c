@@ -7,7 +7,9 @@ fab_status fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error 
     uint64_t g = spec->gpus_per_server;
     uint64_t n = spec->nics_per_server;
     FAB_REFUSE_IF(g == 0 || n == 0 || (n % g != 0 && g % n != 0), err, FAB_EINPUT, NULL,
-                  "%" PRIu64 " NICs do not divide evenly over %" PRIu64 " GPUs of a server", n, g);
+                  "%" PRIu64 " NICs do not divide evenly over %" PRIu64 " GPUs of a server; gpus-per-server=%" PRIu64
+                  " or %" PRIu64 " would do",
+                  n, g, n, 2 * n);
     FAB_REFUSE_IF(spec->gpus == 0 || spec->gpus % g != 0, err, FAB_EINPUT, NULL,
                   "%" PRIu64 " GPUs do not fill servers of %" PRIu64, spec->gpus, g);
     ends.servers = spec->gpus / g + spec->spares;

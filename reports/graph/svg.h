@@ -5,7 +5,7 @@
 
 #define FAB_SVG_WIDTH 2200.0F /* a drawing is merged rather than wider */
 #define FAB_SVG_EDGES 2200    /* or fuller */
-#define FAB_SVG_ABOVE 138.0   /* room for a heading */
+#define FAB_SVG_ABOVE 160.0   /* room for a heading */
 #define FAB_SVG_BELOW 44.0    /* and for a legend */
 
 /** Order in which lines are drawn: inside servers, by utilisation, then what is slower or has failed. */

@@ -220,7 +220,7 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
             fab_str_printf(out, "Links of job %s alone, of %zu jobs: ", jobs->jobs[0].id, jobs->n_jobs);
         }
         if (!isnan(svg->worst)) {
-            fab_str_printf(out, "Largest collision factor %.2f: ", svg->worst);
+            fab_str_printf(out, "Largest collision factor %.2f; ", svg->worst);
         }
         fab_str_add(out, view->result->traffic);
     }

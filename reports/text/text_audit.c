@@ -202,7 +202,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     uint32_t n_choices = a->n_findings - n_faults;
     fab_page_say(page, "%s: %" PRIu32 " finding%s", path, n_faults, fab_plural(n_faults));
     if (n_choices > 0) {
-        fab_page_say(page, ", %" PRIu32 " that may be meant so", n_choices);
+        fab_page_say(page, ", and %" PRIu32 " more that may be meant so", n_choices);
     }
     fab_page_paragraph(page, FAB_INK_BOLD, 0, 2);
     audit_put_structure(page, a);

@@ -397,7 +397,7 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     const char *phase = "";
     const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        verdict_add_jobs(r->contention, v->engine, v->bound);
+        verdict_add_jobs(r->contention, v->engine, r->n_seeds == 1 && verdict_is_drawn(r, v->engine), v->bound);
     } else if (r->other_jobs > 0) {
         verdict_say(v->bound, "for job %s alone (%zu others left out): ", r->job.id, r->other_jobs);
     }

@@ -2,7 +2,10 @@
 #include "fab/advice.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
+#include "fab/sweep.h"
 #include "verdict_lines.h"
+
+#define NOTHING 1e-6 /* of a time: less of it is not worth a word */
 
 /* --- failures, slower parts, other jobs --------------------------------------------------------------------------- */
 
@@ -200,7 +203,7 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     }
     if (worst == NULL) {
         verdict_say(out, "nothing between switches: no routing and no uplink changes these times");
-    } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
+    } else if (v->compared_s > 0 && most_s <= NOTHING * v->compared_s) {
         verdict_say(out, "%severy phase takes the least that any routing needs",
                     out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
@@ -466,6 +469,11 @@ static void advice_of_jobs(const fab_result *r, bool is_one_draw, bool collides,
 static void advice_of_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
     char name[2][VERDICT_NAME];
     const size_t e = verdict_thrifty(r, v);
+    if (verdict_margin(r, v) < FAB_EVEN_RATIO) {
+        verdict_say(out, "the engines are even, %.1f %% apart, less than the model is exact; ",
+                    100 * verdict_margin(r, v));
+        return;
+    }
     verdict_say(out, "take %s", verdict_engine(r, e, name[0]));
     if (e == v->engine) {
         verdict_add_equals(r, e, out);

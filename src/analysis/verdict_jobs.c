@@ -60,7 +60,7 @@ static void bound_of_rival(const fab_contention *c, const fab_contention_engine 
 }
 
 /* Over all jobs: who loses most beside the others, and to whom. What follows is of the first alone. */
-void verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
+void verdict_add_jobs(const fab_contention *c, size_t engine, bool is_one_draw, char *out) {
     const fab_contention_engine *e = &c->engines[engine];
     size_t n_slowed = 0;
     const size_t worst = fab_contention_most_slowed(c, e, &n_slowed);
@@ -88,8 +88,8 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
         }
         verdict_say(out, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
         if (e->has_expected && costly < c->n_jobs) {
-            verdict_say(out, "Job %s costs the others most: by chance the time of %.3g of their GPUs. ",
-                        c->jobs[costly].id, e->jobs[costly].costs_gpus);
+            verdict_say(out, "%sob %s costs the others most: by chance the time of %.3g of their GPUs. ",
+                        is_one_draw ? "By this draw j" : "J", c->jobs[costly].id, e->jobs[costly].costs_gpus);
         }
     }
     verdict_say(out, "Job %s alone: ", c->jobs[0].id);

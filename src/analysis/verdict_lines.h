@@ -70,7 +70,7 @@ void verdict_add_draw(const fab_result *r, const fab_run_verdict *v, char *out);
 const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 
 /** Over all jobs: who loses most beside the others, and to whom; what is said after it is of the first alone. */
-void verdict_add_jobs(const fab_contention *contention, size_t engine, char *out);
+void verdict_add_jobs(const fab_contention *contention, size_t engine, bool is_one_draw, char *out);
 
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);

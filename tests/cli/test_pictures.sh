@@ -32,7 +32,7 @@ assert re.match(r"An iteration takes ([\d.]+) m?s; under engine 2, spray, which 
 total = r["cost"]["total_usd"]
 assert re.match(r"Network \$[\d.]+k, \$\d+ per GPU, [\d.]+ kW$", texts[2]) and abs(float(re.findall(r"[\d.]+", texts[2])[0]) * 1e3 / total - 1) < 1e-3, (texts[2], total)
 worst = max(p["engines"][0]["max_collision_factor"] for p in r["phases"])
-assert f"Largest collision factor {worst:.2f}: " in texts[4] and texts[4].endswith("random placement (seed 0)"), texts[4]
+assert f"Largest collision factor {worst:.2f}; " in texts[4] and texts[4].endswith("random placement (seed 0)"), texts[4]
 PYTHON
 # Compared designs: what is best, as the report has it, and bars as long as figures; one that is not built says why; no other format, told before anything runs.
 compared=(compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=3 clos:gpus=63 --job model=gpt-1.7b --engine spray --quiet)
