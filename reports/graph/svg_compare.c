@@ -85,6 +85,7 @@ static fab_status make_sentence(const fab_sweep *s, fab_str *out, fab_error *err
     FAB_OWNED_NEW(fab_page, page, 1, err);
     fab_page_init(page, NULL);
     fab_text_best_design(page, s, 0);
+    fab_text_sprayed(page, s, 0);
     fab_str_add(&page->out, ""); /* nothing is said where no design has a time */
     for (char *rest = NULL, *word = strtok_r(page->out.data, " \n", &rest); word != NULL;
          word = strtok_r(NULL, " \n", &rest)) {

@@ -70,6 +70,8 @@ void fab_text_compare(fab_page *page, const fab_sweep *sweep);
 
 /** Of it what is best under an engine, and by how much. */
 void fab_text_best_design(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** What becomes of it where packets are sprayed, if that is another routing. */
+void fab_text_sprayed(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** Of compared designs: what the network has of time and cost, which says how far they can lie apart. */
 void fab_text_network_part(fab_page *page, const fab_sweep *sweep);
 

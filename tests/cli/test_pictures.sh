@@ -15,7 +15,7 @@ for picture in drawn/*.svg; do
 done
 
 # What colours tell: the phase alone, dollars that add up to the bill's, and a verdict in one line.
-grep -q '>phase dp<\|: phase dp<' drawn/phase.svg || fail "the picture of a phase does not name it"
+grep -q '>phase dp<\|; phase dp<' drawn/phase.svg || fail "the picture of a phase does not name it"
 grep -q 'The network costs \$' drawn/cost.svg || fail "the picture of cost has no total"
 grep -q 'The network costs \$' drawn/load.svg && fail "the picture of loads tells of cost"
 grep -q '>Network \$[^<]*; 1e9 tokens: \$[^<]* tokens/s of ' drawn/phase.svg || fail "no costs in the picture of a run"

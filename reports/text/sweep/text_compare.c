@@ -258,6 +258,12 @@ void fab_text_best_design(fab_page *page, const fab_sweep *s, size_t e) {
         v->has_failures ? " with failures" : "", fastest_show(page, s, v, e), cheapest_show(page, s, v));
 }
 
+void fab_text_sprayed(fab_page *page, const fab_sweep *s, size_t e) {
+    if (s->verdicts[e].is_known && own_engines(page, s, e)[0] == '\0') {
+        compare_put_sprayed(page, s, &s->verdicts[e], " too");
+    }
+}
+
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     fab_text_all_jobs(page, s, e);
     fab_text_overloaded(page, s, e);
@@ -265,9 +271,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     if (s->verdicts[e].is_known) {
         compare_put_batch(page, s, &s->verdicts[e]);
         fab_text_idle(page, s, e);
-        if (own_engines(page, s, e)[0] == '\0') {
-            compare_put_sprayed(page, s, &s->verdicts[e], " too");
-        }
+        fab_text_sprayed(page, s, e);
         fab_text_policies(page, s, e);
     }
 }
