@@ -100,6 +100,17 @@ a07-p1-dgx-03-c05 HCA-2,b06-p1-dgx-06-c10 HCA-2
 a07-p1-dgx-03-c09 HCA-5,b07-p1-dgx-07-c10 HCA-1
 a05-p1-dgx-01-c14 HCA-1,b07-p1-dgx-07-c06 HCA-6
 END
+  # against a plan, where GUIDs and cables stay: names that hosts have of each other are a finding, a new name is none
+  renamed() { # renamed WHAT-IS-FOUND SED-SCRIPT
+    sed -E "$2" real.out >renamed.out
+    found=$("$program" audit renamed.out --against real.out --json --quiet | jq -c '[.audit.findings[] | [.finding, .node, .other_node, .cables]]')
+    [[ $found == "$1" ]] || fail "names exchanged by '$2': $found in place of $1"
+  }
+  renamed '[["swapped-hosts","a08-p1-dgx-04-c01","a08-p1-dgx-04-c02",8]]' \
+    's/"a08-p1-dgx-04-c01 /"@ /; s/"a08-p1-dgx-04-c02 /"a08-p1-dgx-04-c01 /; s/"@ /"a08-p1-dgx-04-c02 /'
+  renamed '[["swapped-hosts","a08-p1-dgx-04-c01","a08-p1-dgx-04-c09",12]]' \
+    's/"a08-p1-dgx-04-c01 /"@ /; s/"a08-p1-dgx-04-c02 /"a08-p1-dgx-04-c01 /; s/"a08-p1-dgx-04-c09 /"a08-p1-dgx-04-c02 /; s/"@ /"a08-p1-dgx-04-c09 /'
+  renamed '[]' 's/"a08-p1-dgx-04-c01 /"renamed-01 /'
 fi
 
 # --- racks of one leaf group, with letters that differ from hall to hall; a cable lost beside the exchange

@@ -1,6 +1,7 @@
 /* Against a plan: what stands where something else belongs, in pairs and in rings. */
 #include "audit_against.h"
 
+#include "fab/order.h"
 #include "fab/str.h"
 
 /* Two planned cables whose ends `end` of the plan are plugged in where that of the other belongs. */
@@ -280,6 +281,86 @@ static fab_status look_for_rings(comparison *c, uint8_t *done_with, fab_error *e
     return FAB_OK;
 }
 
+typedef struct named_server {
+    const char *name; /* first: fab_order_text() */
+    uint32_t server;
+} named_server;
+
+/* instead [server]: whose name the one with this one's cables has, itself where it has its own; what is plugged as
+ * planned alone, of which head [server] and next [side] are lists. */
+static fab_status find_names(const comparison *c, const uint8_t *done_with, uint32_t *instead, uint32_t *head,
+                             uint32_t *next, fab_error *err) {
+    const fab_shape *plan = c->plan_shape;
+    FAB_OWNED_NEW(named_server, names, (size_t)plan->n_servers + 1, err);
+    for (uint32_t s = 0; s < plan->n_servers; s++) {
+        names[s] = (named_server){plan->server_name[s], s};
+        instead[s] = s;
+        head[s] = FAB_NETWORK_NONE;
+    }
+    qsort(names, plan->n_servers, sizeof *names, fab_order_text);
+    for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
+        const uint32_t node = fab_network_near(c->plan, side)->node;
+        const uint32_t s = fab_network_is_host(c->plan, node) ? plan->server[node] : FAB_NETWORK_NONE;
+        if (s == FAB_NETWORK_NONE || done_with[side >> 1] == 0) {
+            continue;
+        }
+        const uint32_t here = c->a.shape->server[c->there[node]];
+        const named_server key = {here != FAB_NETWORK_NONE ? c->a.shape->server_name[here] : "", 0};
+        const named_server *of = bsearch(&key, names, plan->n_servers, sizeof *names, fab_order_text);
+        const uint32_t by = of != NULL ? of->server : SEVERAL;
+        instead[s] = head[s] == FAB_NETWORK_NONE || instead[s] == by ? by : SEVERAL;
+        next[side] = head[s];
+        head[s] = side;
+    }
+    return FAB_OK;
+}
+
+/* Whether one of the cables in a list is at the switch that this one is at. */
+static bool has_switch(const comparison *c, const uint32_t *next, uint32_t list, uint32_t side) {
+    const uint32_t node = fab_network_far(c->plan, side)->node;
+    while (list != FAB_NETWORK_NONE && fab_network_far(c->plan, list)->node != node) {
+        list = next[list];
+    }
+    return list != FAB_NETWORK_NONE;
+}
+
+/* Servers with the cables that are planned of them, each called as the next of them: jobs place ranks by names. Where
+ * half of all have another name than planned, all were named anew: that is no exchange. */
+static fab_status look_for_names(comparison *c, const uint8_t *done_with, fab_error *err) {
+    FAB_OWNED uint32_t *instead = NULL;
+    FAB_OWNED uint32_t *head = NULL;
+    FAB_OWNED uint32_t *next = NULL;
+    const uint32_t n = c->plan_shape->n_servers;
+    FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, instead, head));
+    FAB_PASS(FAB_NEW(next, 2 * (size_t)c->plan->n_cables + 1, err));
+    FAB_PASS(find_names(c, done_with, instead, head, next, err));
+    FAB_SUM_IN(uint32_t, n_others, s, 0, n, instead[s] != s);
+    for (uint32_t first = 0; first < n && 2 * n_others < n; first++) {
+        const uint32_t length = audit_ring_length(instead, n, first);
+        const char *const *names = c->plan_shape->server_name;
+        fab_finding f = {.kind = FAB_FINDING_SWAPPED_HOSTS, .confidence = 1, .node = names[first], .port = ""};
+        for (uint32_t s = first, k = 0; length > 1 && k < length; s = instead[s], k++) {
+            for (uint32_t side = head[s]; side != FAB_NETWORK_NONE; side = next[side]) {
+                f.cables++;
+                f.damage_bps += has_switch(c, next, head[instead[s]], side) ? 0 : c->plan->cables[side >> 1].rate_bps;
+                f.line = c->a.net->nodes[c->there[fab_network_near(c->plan, side)->node]].line;
+            }
+        }
+        if (length > 2) {
+            FAB_PASS(audit_report_ring(&c->a, names, instead, first, &f, err));
+        } else if (length == 2) {
+            f.other = names[instead[first]];
+            f.other_port = "";
+            FAB_PASS(fab_audit_tell(&c->a, &f, err,
+                                    "%.120s and %.120s are exchanged, or their names: all %u cables of both are where "
+                                    "one of the other belongs" FAB_AUDIT_WORK
+                                    "Exchange the two boxes, or their names, or their %u cables.",
+                                    f.node, f.other, f.cables, f.cables));
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status audit_look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
     FAB_OWNED uint32_t *n_of = NULL; /* [box]: planned cables of hosts */
     uint32_t box = 0;
@@ -290,6 +371,7 @@ fab_status audit_look_for_exchanges(comparison *c, uint8_t *done_with, fab_error
         n_of[box] +=
             fab_network_is_host(c->plan, node) || fab_network_is_host(c->plan, fab_network_far(c->plan, side)->node);
     }
+    FAB_PASS(look_for_names(c, done_with, err));
     FAB_PASS(look_for_rings(c, done_with, err));
     return look_for_pairs(c, n_of, done_with, err);
 }
