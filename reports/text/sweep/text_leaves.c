@@ -172,12 +172,11 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
                      "changes the flows that leave it",
                      least > 0 ? fab_show_count(page, least) : "under less taper", wider);
         if (uneven[0] != '\0') {
-            fab_page_say(page, "; leaves do not send alike, the fullest more than the mean (%s)",
-                         uneven);
+            fab_page_say(page, "; leaves do not send alike, the fullest more than the mean (%s)", uneven);
         }
-        fab_page_say(
-            page, least > 0 ? ". --set down.1=%" PRIu64 " shows the taper alone, as near as whole cables come." : ".",
-            least);
+        fab_page_say(page,
+                     least > 0 ? ". --set down.1=%" PRIu64 " shows the taper alone, as near as cables allow." : ".",
+                     least);
         fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
     }
 }
