@@ -38,7 +38,9 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
                                   ? (double)traffic.job.batch * (double)traffic.job.seq
                                   : 0;
         if (traffic.job.kind == FAB_JOB_TRAINING) {
-            const fab_job_plan run = fab_job_plan_of(&traffic.job);
+            fab_job_plan run = fab_job_plan_of(&traffic.job);
+            run.interleave = traffic.job.interleave_auto ? 0 : run.interleave; /* chosen when it is replayed */
+            run.microbatch = traffic.job.microbatch_auto ? 0 : run.microbatch;
             (void)fab_job_plan_text(&run, r->plan_keys);
         }
         fab_traffic_release(&traffic);

@@ -59,6 +59,14 @@ assert engine["plans_tried"] > 1 and all(keys[k] == str(v) for k, v in engine["p
 assert abs(shrink["goodput_ratio"]["mean"] - engine["goodput_ratio"]) < 1e-9, (shrink, engine)
 assert study["plan_keys"] not in json.dumps(fastest)
 PYTHON
+# Of a job whose stages are those that fit the chunks are chosen too: the printed keys run it as it was run.
+design=rail-spine:gpus=256,radix=64
+"$program" study $design --job model=llama3-70b,tp=8 --scenarios time:90d@2 --json --quiet >keys.json
+keys=$(grep -o '"plan_keys": "[^"]*' keys.json | cut -d'"' -f4)
+for job in tp=8 "$keys"; do
+  "$program" run $design --job "model=llama3-70b,$job" --json --quiet | grep -o '"tokens_per_s": [0-9.]*' | head -1
+done >speeds
+[[ $keys == *,interleave=auto,* && $(wc -l <speeds) == 2 && $(uniq speeds | wc -l) == 1 ]] || fail "the plan of a study: $keys $(<speeds)"
 says "--job tp=2,cp=2,pp=2,dp=64,ep=1," study "${open[@]:0:6}"
 says 'against this design without failures; compare tells' study clos:gpus=64,spares=1 --job model=gpt-1.7b,tp=4,pp=1,dp=16 --engine spray --scenarios time:30d@20 --quiet
 # A comparison and a study of the same design have the same default and the same goodput; experts cannot do without a replica.

@@ -300,12 +300,17 @@ void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fa
     job->interleave_given = true;
 }
 
+static void append_or_auto(const char *key, uint64_t value, char out[192]) {
+    fab_append(out, 192, value > 0 ? ",%s=%" PRIu64 : ",%s=auto", key, value);
+}
+
 const char *fab_job_plan_text(const fab_job_plan *p, char out[192]) {
-    (void)snprintf(out, 192,
-                   "tp=%" PRIu64 ",cp=%" PRIu64 ",pp=%" PRIu64 ",dp=%" PRIu64 ",ep=%" PRIu64 ",interleave=%" PRIu64
-                   ",microbatch=%" PRIu64 ",recompute=%s,zero=%s,sequence-parallel=%s%s%s",
-                   p->tp, p->cp, p->pp, p->dp, p->ep, p->interleave, p->microbatch, fab_recomputes[p->recompute],
-                   fab_zeros[p->zero], p->sequence_parallel ? "yes" : "no", p->order > 0 ? ",order=" : "",
-                   p->order > 0 ? fab_rank_orders[p->order] : "");
+    (void)snprintf(out, 192, "tp=%" PRIu64 ",cp=%" PRIu64 ",pp=%" PRIu64 ",dp=%" PRIu64 ",ep=%" PRIu64, p->tp, p->cp,
+                   p->pp, p->dp, p->ep);
+    append_or_auto("interleave", p->interleave, out);
+    append_or_auto("microbatch", p->microbatch, out);
+    fab_append(out, 192, ",recompute=%s,zero=%s,sequence-parallel=%s%s%s", fab_recomputes[p->recompute],
+               fab_zeros[p->zero], p->sequence_parallel ? "yes" : "no", p->order > 0 ? ",order=" : "",
+               p->order > 0 ? fab_rank_orders[p->order] : "");
     return out;
 }

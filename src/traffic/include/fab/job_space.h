@@ -88,6 +88,6 @@ fab_job_plan fab_job_plan_of(const fab_job_spec *job);
 /** Writes a plan into a job of a design, with the batch of the space: nothing is left open. */
 void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fab_job_spec *job);
 
-/** "tp=8,cp=1,pp=16,dp=128,ep=1,interleave=4,microbatch=1,recompute=full,zero=1,sequence-parallel=yes". Returns out, of
- * 192 bytes. */
+/** "tp=8,cp=1,pp=16,dp=128,ep=1,interleave=4,microbatch=1,recompute=full,zero=1,sequence-parallel=yes"; what is 0 is
+ * "auto". Returns out, of 192 bytes. */
 const char *fab_job_plan_text(const fab_job_plan *plan, char out[192]);
