@@ -134,7 +134,7 @@ static fab_status look_at_inner_experts(fab_result *result, const char *of, uint
                ? FAB_OK
                : add_warning(result, err,
                              "%sexperts are exchanged within servers and leaves: no link between switches carries any "
-                             "of it, so that nothing here is said of a fabric under experts; a larger ep spreads them",
+                             "of it, or is tested by it",
                              of);
 }
 

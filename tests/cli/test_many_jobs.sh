@@ -143,7 +143,7 @@ assert "loses to, by chance where that is known: without which job" in text
 # Who costs the others most is who does by the figures, and what all cost is what all lose; the verdict begins with what to expect.
 engine = json.loads(run(jobs, "--json"))["contention"]["engines"][0]
 costs = {j["job"]: j.get("costs_gpus", 0) for j in engine["jobs"]}
-said = re.search(r"Job (j\d+) costs the others most: by chance the time of ([\d.]+) of their GPUs", text)
+said = re.search(r"[Jj]ob (j\d+) costs the others most: by chance the time of ([\d.]+) of their GPUs", text)
 assert said and costs[said[1]] == max(costs.values()) > 0 and abs(float(said[2]) / costs[said[1]] - 1) < 0.01, (said, costs)
 lost = sum(40 * (1 - j["iteration_alone_s"] / j["expected_s"]) for j in engine["jobs"])
 assert abs(sum(costs.values()) / lost - 1) < 1e-9 and abs(engine["expected_lost_ratio"] / (lost / 400) - 1) < 1e-9, (costs, lost)

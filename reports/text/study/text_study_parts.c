@@ -115,7 +115,9 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
         fab_page_paragraph(page, FAB_INK_GOOD, 2, 2);
         return;
     }
-    fab_page_say(page, "Highest impact: ");
+    const bool is_drawn = s->n_seeds > 1 && first->worst_impact < 1 - FAB_SAME_FACTOR;
+    fab_page_say(page,
+                 is_drawn ? "Highest impact, by these seeds (others may name another part): " : "Highest impact: ");
     study_say_worst(page, first);
     fab_page_say(page, " (%s)", study_show_consequence(page, s, first->worst_impact));
     if (second != NULL && second->worst_impact >= LITTLE) {
@@ -300,7 +302,10 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
     fab_text_notef(page,
                    "parts: of the fabric; failed: of them, in some scenario; job stops: at whose loss it does; "
                    "impact: %s, mean over those that failed; worst: of a part%s",
-                   s->criterion, s->n_seeds > 1 ? "; 0 where the seeds do not tell it from chance" : "");
+                   s->criterion,
+                   s->n_seeds > 1
+                       ? "; a part that the seeds do not tell from chance counts 0, so that the mean of many is low"
+                       : "");
 }
 
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
