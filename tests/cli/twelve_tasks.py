@@ -139,7 +139,7 @@ with open("jobs.xml", "w", encoding="utf-8") as file:
 slower, lost = ask(TASK, "run jobs.xml", r"^bound by job j14 of 20 loses most to the others: iteration [\d.]+ ms instead of [\d.]+ ms, "
                    r"x1\.014, where phases meet by chance; without j16 it takes 859\.1 ms, 4\.403 ms less, .*?; while the longest fall together "
                    r"once 913\.2 ms, x1\.073; (\d+) of 20 are slowed\. "
-                   r"[Jj]ob j11 costs the others most", r"the jobs lose to each other ([\d.]+) % where phases meet by chance",
+                   r"By this draw job j11 costs the others most", r"the jobs lose to each other ([\d.]+) % where phases meet by chance",
                    r"to do servers in order saves 2\.6 % of the jobs' GPU time where phases meet")
 table = subprocess.run([PROGRAM, "run", "jobs.xml", "--quiet"], capture_output=True, text=True, check=True).stdout
 rows = [float(x) for x in re.findall(r"^  j\d+ .* x[\d.]+ +dp +x([\d.]+)(?: +(?:none|j\d+(?: \+\d+)?) +(?:in order|spray|ecmp,qp=16) -.*)?$", table, re.M)]
