@@ -11,7 +11,7 @@ static bool keeps_limit(const limits *l, goal g, double value) {
 }
 
 static bool keeps_all(const limits *l, const candidate *c) {
-    FAB_ALL(keeps, g, (size_t)N_GOALS, keeps_limit(l, g, c->value[g]));
+    FAB_ALL(keeps, g, (size_t)N_GOALS, keeps_limit(l, (goal)g, c->value[g]));
     return keeps;
 }
 
