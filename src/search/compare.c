@@ -176,7 +176,6 @@ void sweep_judge_tips(fab_sweep *sweep) {
     const double before = figure_of(&v, &sweep->points[t.next], 0) / figure_of(&v, &sweep->points[t.best], 0) - 1;
     sweep->has_tipped = v.has_failures ? t.usd < figure_of(&v, &sweep->points[v.best], 0)
                                        : t.best != v.best || fabs(t.margin_ratio - before) >= FAB_EVEN_RATIO;
-    sweep->tipped_has_failures = v.has_failures;
     sweep->tipped[0] = t;
     sweep->tipped[1] = v.is_owned ? find_tipped(sweep, &v, tipped_owned) : (fab_tipped){.usd = 0};
 }

@@ -426,14 +426,6 @@ static fab_status tell_all_exchanged(const sequence *s, const standing *all, uin
     return audit_tell_rings(p, tells_ports, err);
 }
 
-/* Whether x may belong on the leaf of y: adapters of other servers are there, and one of them has its number. */
-static bool has_its_number(const audit_plugs *p, const audit_plug *x, const audit_plug *y) {
-    FAB_ANY(others, i, p->n, p->plug[i].leaf == y->leaf && p->plug[i].server != x->server);
-    FAB_ANY(alike, i, p->n,
-            p->plug[i].leaf == y->leaf && p->plug[i].server != x->server && p->plug[i].column == x->column);
-    return alike || !others;
-}
-
 /* Where the adapters of servers rise along leaves, two of one server whose leaves, exchanged, put them right. `leaf`
  * has room for all plugs of a server. */
 static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *err) {
@@ -458,8 +450,7 @@ static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *er
             bool is_spread = n > 0 && leaf[0] != leaf[n - 1] && !is_told;
             n_spread += is_spread && pass == 0;
             n_rising += is_spread && pass == 0 && n_wrong == 0;
-            if (pass == 1 && is_spread && n_wrong == 2 && has_its_number(p, &x[wrong[0]], &x[wrong[1]]) &&
-                has_its_number(p, &x[wrong[1]], &x[wrong[0]])) {
+            if (pass == 1 && is_spread && n_wrong == 2) {
                 FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_RAILS, &x[wrong[0]], &x[wrong[1]],
                                                fab_audit_confidence(n_rising, n_spread), err));
             }

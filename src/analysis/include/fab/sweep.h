@@ -238,10 +238,9 @@ typedef struct fab_sweep {
     bool compares_designs;                 /**< of `compare`: values are designs */
     fab_verdict verdicts[FAB_MAX_ENGINES]; /**< [engine], of compared designs */
     size_t n_verdicts;
-    bool has_tipped; /**< under the first engine points stand otherwise where each does as its `fewer` says: */
-    bool tipped_has_failures;
-    fab_tipped tipped[2];                                 /**< by GPU hours; of ownership, else 0 */
-    char design[512];                                     /**< as given */
+    bool has_tipped;      /**< under the first engine points stand otherwise where each does as its `fewer` says: */
+    fab_tipped tipped[2]; /**< by GPU hours; of ownership, else 0 */
+    char design[512];     /**< as given */
     char scenarios[FAB_NAME_SIZE], policy[FAB_NAME_SIZE]; /**< of goodput: as asked for, and those of
                                                              the points; empty: without failures */
     char prices[FAB_FILE_SIZE]; /**< of compared designs: the book of all, where only some name one; else empty */
