@@ -115,7 +115,8 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
         fab_page_paragraph(page, FAB_INK_GOOD, 2, 2);
         return;
     }
-    const bool is_drawn = s->n_seeds > 1 && first->worst_impact < 1 - FAB_SAME_FACTOR;
+    const bool is_drawn =
+        s->n_seeds > 1 && first->worst_impact < 1 - FAB_SAME_FACTOR && first->n_worst < first->n_parts;
     fab_page_say(page,
                  is_drawn ? "Highest impact, by these seeds (others may name another part): " : "Highest impact: ");
     study_say_worst(page, first);
