@@ -158,6 +158,7 @@ fab_status fab_plan_beside(const fab_plan_request *request, fab_plans *plans, fa
         return FAB_OK;
     }
     const bool is_usual = largest_factor(plans->gpus) <= USUAL_FACTOR;
+    within.n_orders = is_usual ? request->n_orders : FAB_N_RANK_ORDERS; /* those of fewer gain little */
     const bool goes_along = plans->batch_given && largest_factor(plans->batch) > USUAL_FACTOR; /* chosen for all GPUs */
     for (uint32_t i = 0; i < MOST_IDLE + (is_usual ? 0 : FAB_N_OF(STEPS)); i++) {
         const uint32_t n = i < MOST_IDLE ? n_all - 1 - i : fewer_servers(last, gpus_per_server, STEPS[i - MOST_IDLE]);

@@ -99,7 +99,8 @@ static fab_status list_both(const fab_plan_request *request, const fab_plans *us
 fab_status plan_orders(const fab_plan_request *request, size_t n_orders, fab_plans *usual, fab_plans **out,
                        fab_error *err) {
     FAB_OWNS(fab_plans_free_owned) fab_plans *fastest = NULL;
-    const bool is_listed = n_orders == 2; /* what the one other order gives is the report's */
+    /* what the one other order gives is the report's, and so is what is fastest where nothing else is asked for */
+    const bool is_listed = n_orders == 2 || (request->n_best <= 1 && !request->wants_front);
     size_t order = 0;
     *out = NULL;
     usual->usual_order_s = usual->n_plans_listed > 0 ? fab_planned_s(&usual->plans[0]) : 0;
