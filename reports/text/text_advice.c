@@ -1,6 +1,8 @@
 /* Text report: what every change buys, and the best of them together. */
 #include "text_sections.h"
 
+#include "fab/verdict.h"
+
 /* "+47.9 %", "0.0 %"; where it takes more than twice as long, how much slower it is. */
 static const char *advice_show_percent(fab_page *page, double ratio, bool has_sign) {
     double value = 100 * ratio;
@@ -59,8 +61,8 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
                    : a->transport == FAB_TRANSPORT_SPRAY_ACK ? "all bytes as sprayed packets"
                                                              : "all bytes as packets in queues that lose nothing");
     if (is_unclear) {
-        fab_text_note(page, "?: no clear difference: the interval contains 0, and nothing is at the least that any "
-                            "routing needs under every seed");
+        fab_text_note(page, "?: no clear difference: the interval contains 0, and neither nearly all seeds agree nor "
+                            "is anything at the least that any routing needs under every seed");
     }
     if (is_marked) {
         fab_text_note(page, "*: needs switch support");
@@ -83,7 +85,7 @@ static void advice_put_best_of_switches(fab_page *page, const fab_advice *a) {
     double time_s = a->best.n_changes > 0 ? a->best.figures.time_s : a->base.time_s;
     FAB_EACH(const fab_advice_row, r, a->rows, a->n_rows) {
         if (r->needs_switch_support && r->gain.verdict == FAB_ADVICE_FASTER &&
-            r->figures.time_s < time_s * (1 - 1e-9)) {
+            r->figures.time_s < time_s * (1 - FAB_VERDICT_LITTLE)) {
             fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "With switches that support it, %s alone needs %s.", r->change,
                            fab_show_time(page, r->figures.time_s));
             return;

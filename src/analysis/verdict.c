@@ -108,7 +108,7 @@ FAB_ORDER_KEYS(larger_part, part, FAB_ORDER(b->size, a->size));
 
 /* What a collision factor is the product of. */
 typedef struct verdict_factors {
-    double taper, trunks, hash;
+    double taper, trunks, hash, unequal;
 } verdict_factors;
 
 /* Of one draw the factors are those of the worst link; of several their mean is divided by what no routing escapes. */
@@ -118,21 +118,27 @@ static verdict_factors verdict_factors_of(const fab_result *r, const fab_phase_r
     const double cut = fmin(fmax(p->max_cut_factor, 1), taper); /* that any routing has */
     const bool is_uneven = r->fabrics[0].trunks_differ && taper > cut * (1 + VERDICT_MARGIN);
     return (verdict_factors){is_uneven ? cut : taper, is_uneven ? taper / cut : 1,
-                             is_of_link ? e->hot[0].hash_factor : e->max_collision_factor.mean / taper};
+                             is_of_link ? e->hot[0].hash_factor : e->max_collision_factor.mean / taper, 1};
 }
 
 /* What the time of a phase is the product of, beside what its hosts need: one that is no more than the fullest link
- * keeps hardly anybody waiting. */
-static verdict_factors verdict_times_of(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e) {
-    const double routing = e->lower_bound_ratio.mean;
-    const double trunks = fmin(verdict_factors_of(r, p, e).trunks, routing);
-    return (verdict_factors){p->least_s / p->hosts_s, trunks, routing / trunks};
+ * keeps hardly anybody waiting. What an even split takes too, or no link needs for its bytes, is none of the hash. */
+static verdict_factors verdict_times_of(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p,
+                                        const fab_engine_result *e) {
+    const verdict_factors loads = verdict_factors_of(r, p, e);
+    const double trunks = fmin(loads.trunks, e->lower_bound_ratio.mean);
+    const double routing = e->lower_bound_ratio.mean / trunks;
+    const double split_s = verdict_split_s(r, v, p);
+    const double by_links = e->busiest_link_s.mean > 0 ? e->busiest_link_s.mean / p->least_s / trunks : routing;
+    const double by_hash = isfinite(split_s) ? e->time_s.mean / split_s : by_links;
+    const double hash = loads.hash > 1 + VERDICT_MARGIN ? fmax(fmin(by_hash, routing), 1) : 1;
+    return (verdict_factors){p->least_s / p->hosts_s, trunks, hash, routing / hash};
 }
 
 /* "hash collisions x1.90 (taper x1.76)": the largest first; of one its name. "NICs (taper x1.02)": they are little. */
-static const char *limit_of_factors(const verdict_factors *f, bool is_little, bool hashes, char room[VERDICT_NAME]) {
+static const char *limit_of_factors(const verdict_factors *f, bool is_little, char room[VERDICT_NAME]) {
     part parts[] = {
-        {"taper", f->taper}, {"unequal trunks", f->trunks}, {hashes ? "hash collisions" : "unequal flows", f->hash}};
+        {"taper", f->taper}, {"unequal trunks", f->trunks}, {"hash collisions", f->hash}, {"unequal flows", f->unequal}};
     size_t n = 0;
     qsort(parts, FAB_N_OF(parts), sizeof parts[0], larger_part);
     while (n < FAB_N_OF(parts) && parts[n].size >= 1.005) { /* what two digits tell */
@@ -159,14 +165,16 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0 && !verdict_is_of_hosts(p, e)) {
         const bool has_times = e->has_time && p->hosts_s > 0;
-        const verdict_factors f = has_times ? verdict_times_of(r, p, e) : verdict_factors_of(r, p, e);
-        const bool is_little = has_times && f.taper * f.trunks * f.hash <= 1 + VERDICT_REST;
+        const verdict_factors f = has_times ? verdict_times_of(r, v, p, e) : verdict_factors_of(r, p, e);
+        const bool is_little = has_times && f.taper * f.trunks * f.hash * f.unequal <= 1 + VERDICT_REST;
         if (p->max_cut_factor > VERDICT_FULL || is_little) {
-            return limit_of_factors(&f, is_little, verdict_factors_of(r, p, e).hash > 1 + VERDICT_MARGIN, room);
+            return limit_of_factors(&f, is_little, room);
         }
-        return p->max_taper_factor > VERDICT_FULL       ? "taper under equal shares" /* no bound: see max_cut_factor */
-               : verdict_is_free_of_collisions(v, p, e) ? "NICs"
-                                                        : "collisions";
+        const double split_s = verdict_split_s(r, v, p);
+        const bool is_split = isfinite(split_s) && e->time_s.mean <= split_s * (1 + VERDICT_MARGIN);
+        return p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
+               : has_times && (is_split || e->lower_bound_ratio.mean <= 1 + VERDICT_MARGIN) ? "NICs"
+                                                                                            : "collisions";
     }
     double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
     double window = e->rates.bottlenecked_at_window;

@@ -236,7 +236,7 @@ static const fab_advice_row *best_of_switches(const fab_advice *a) {
     for (size_t i = 0; i < a->n_rows; i++) { /* most gain first */
         const fab_advice_row *row = &a->rows[i];
         if (row->needs_switch_support && row->gain.verdict == FAB_ADVICE_FASTER &&
-            row->figures.time_s < time_s * (1 - 1e-9)) {
+            row->figures.time_s < time_s * (1 - FAB_VERDICT_LITTLE)) {
             return row;
         }
     }
@@ -302,11 +302,13 @@ static void add_ties(const fab_advice *a, char *out) {
 static void add_rank(const fab_advice *a, bool is_beaten, char *out) {
     const fab_advice_best *b = &a->best;
     const bool is_pairs = b->n_changes == 1 && b->kinds[0] == FAB_ADVICE_QUEUE_PAIRS;
-    for (size_t i = 0; i < a->n_rows && is_pairs; i++) { /* most gain first */
-        const fab_advice_row *row = &a->rows[i];
-        if (row->kind == FAB_ADVICE_QUEUE_PAIRS && row->gain.verdict == FAB_ADVICE_FASTER &&
+    FAB_EACH(const fab_advice_row, row, a->rows, a->n_rows) { /* most gain first */
+        if (row->gain.verdict == FAB_ADVICE_FASTER && !row->needs_switch_support &&
             row->figures.time_s < b->figures.time_s * (1 - VERDICT_SAME)) {
-            verdict_say(out, ", and these seeds do not tell %s, %.1f %%, from it", row->change, 100 * row->gain.ratio);
+            if (is_pairs && row->kind == FAB_ADVICE_QUEUE_PAIRS) {
+                verdict_say(out, ", and these seeds do not tell %s, %.1f %%, from it", row->change,
+                            100 * row->gain.ratio);
+            }
             return;
         }
     }
@@ -340,7 +342,10 @@ static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
                     "keep what is there: of %" PRIu64 " configurations none is clearly faster without other switches",
                     a->n_evaluated);
     } else if (is_checked && b->check.verdict != FAB_ADVICE_FASTER) {
-        verdict_say(out, "nothing that is confirmed: other seeds do not have the gain of %s", name_change(b->change));
+        const fab_advice_gain *check = &b->check;
+        verdict_say(out, "nothing that is confirmed: over other seeds %s saves %.1f %% +- %.1f %%",
+                    name_change(b->change), 100 * check->ratio,
+                    check->gain_s != 0 ? fabs(100 * check->ci95_s * check->ratio / check->gain_s) : 0);
     } else {
         add_order(a, of, out);
         verdict_say(out, "%s", name_change(b->change));

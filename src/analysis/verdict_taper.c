@@ -10,14 +10,19 @@ bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) 
     return needs_hosts_most(p) && e->has_time && e->lower_bound_ratio.mean <= 1 + VERDICT_SAME;
 }
 
-bool verdict_is_free_of_collisions(const fab_run_verdict *v, const fab_phase_result *p, const fab_engine_result *e) {
-    FAB_ANY(engine, i, p->n_engines,
-            p->engines[i].has_time && p->engines[i].max_collision_factor.mean <= VERDICT_FULL &&
-                p->engines[i].time_s.mean >= e->time_s.mean * (1 - VERDICT_MARGIN));
-    FAB_ANY(alternative, i, v->n_alternatives,
-            v->alternatives[i].is_possible && v->alternatives[i].max_collision_factor <= VERDICT_FULL &&
-                v->alternatives[i].time_s >= v->compared_s * (1 - VERDICT_MARGIN));
-    return e->has_time && (e->lower_bound_ratio.mean <= 1 + VERDICT_MARGIN || engine || alternative);
+double verdict_split_s(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p) {
+    const double most = fmax(p->max_taper_factor, 1) * VERDICT_FULL;
+    const double own_s = p->engines[v->engine].time_s.mean;
+    double least_s = INFINITY;
+    FAB_EACH(const fab_engine_result, e, p->engines, p->n_engines) {
+        least_s = e->has_time && e->max_collision_factor.mean <= most ? fmin(least_s, e->time_s.mean) : least_s;
+    }
+    FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
+        const bool saves_nothing = a->time_s >= v->compared_s * (1 - VERDICT_MARGIN);
+        const double split_s = r->n_phases == 1 ? a->time_s : saves_nothing ? own_s : INFINITY;
+        least_s = a->is_possible && a->max_collision_factor <= most ? fmin(least_s, split_s) : least_s;
+    }
+    return least_s;
 }
 
 /* Whether the taper costs nothing, whatever routing loses beside it. */

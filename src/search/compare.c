@@ -163,8 +163,16 @@ static fab_tipped find_tipped(const fab_sweep *sweep, const fab_verdict *v, figu
     return t;
 }
 
-/* Told where it is another point that costs least, or by another margin; with failures, in which idle servers are
- * spares, wherever it is less. */
+/* Whether it is another point that costs least, or by another margin; with failures, in which idle servers are spares,
+ * whether it is less at all. */
+static bool tips_turn(const fab_sweep *sweep, const fab_verdict *v, const fab_tipped *t, size_t best,
+                      figure_fn *figure) {
+    const double next_usd = figure(v, &sweep->points[t->next], 0);
+    const double best_usd = figure(v, &sweep->points[t->best], 0);
+    return v->has_failures ? t->usd < figure(v, &sweep->points[best], 0)
+                           : t->best != best || fabs(t->margin_ratio - (next_usd / best_usd - 1)) >= FAB_EVEN_RATIO;
+}
+
 void sweep_judge_tips(fab_sweep *sweep) {
     const fab_verdict v = judge(sweep, 0);
     FAB_ANY(any, i, sweep->n_points,
@@ -172,12 +180,10 @@ void sweep_judge_tips(fab_sweep *sweep) {
     if (!any || !v.is_known || !v.by_price || v.next == v.best) {
         return;
     }
-    const fab_tipped t = find_tipped(sweep, &v, tipped_hours);
-    const double before = figure_of(&v, &sweep->points[t.next], 0) / figure_of(&v, &sweep->points[t.best], 0) - 1;
-    sweep->has_tipped = v.has_failures ? t.usd < figure_of(&v, &sweep->points[v.best], 0)
-                                       : t.best != v.best || fabs(t.margin_ratio - before) >= FAB_EVEN_RATIO;
-    sweep->tipped[0] = t;
+    sweep->tipped[0] = find_tipped(sweep, &v, tipped_hours);
     sweep->tipped[1] = v.is_owned ? find_tipped(sweep, &v, tipped_owned) : (fab_tipped){.usd = 0};
+    sweep->has_tipped = tips_turn(sweep, &v, &sweep->tipped[0], v.best, figure_of) ||
+                        (v.is_owned && tips_turn(sweep, &v, &sweep->tipped[1], v.owned_best, owned_figure));
 }
 
 /* What the verdict comes to under spray, which was replayed behind the one engine of the points. */

@@ -127,7 +127,7 @@ import json, shlex, subprocess, sys
 def run(words):
     return json.loads(subprocess.run([sys.argv[1], *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
 for design, model, engine, advice, least in (("clos:gpus=344", "gpt-18.4b", "ecmp", "n-servers=42,tp=", 1.1),
-                                             ("clos:gpus=952", "llama3-8b", "ecmp", "n-servers=118,tp=", 1.05),
+                                             ("clos:gpus=952", "llama3-8b", "ecmp", "n-servers=117,tp=", 1.05),
                                              ("clos:gpus=832", "llama3-8b", "spray", "batch=416,tp=", 1.05)):
     found = run(["plan", design, "--job", f"model={model}", "--engine", engine])
     plan = found["plan"]

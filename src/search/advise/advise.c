@@ -5,6 +5,7 @@
 #include "fab/design.h"
 #include "fab/units.h"
 
+#define LEAST_STEP 0.01 /* of the time, which a change beside another has to save: each asks for something */
 #define SAME 1e-9 /* relative difference that is none */
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
@@ -292,6 +293,15 @@ static size_t find_first(const advisor *a, const advise_list *list, bool replace
             found = i;
         }
     }
+    for (size_t i = 0; i < list->n && !replaces && found < list->n; i++) { /* asked of hosts alone: the most of these */
+        const advise_change *change = &list->items[i];
+        if (change->kind == FAB_ADVICE_QUEUE_PAIRS && change->alone.verdict == FAB_ADVICE_FASTER &&
+            change->alone.ratio > list->items[found].alone.ratio - LEAST_STEP &&
+            (list->items[found].kind != FAB_ADVICE_QUEUE_PAIRS ||
+             advise_is_better(&change->figures, &list->items[found].figures))) {
+            found = i;
+        }
+    }
     return found;
 }
 
@@ -313,7 +323,7 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
             continue;
         }
         FAB_PASS(advise_compare(a, &s->outcome, &s->run, &gain, err));
-        if (gain.verdict == FAB_ADVICE_FASTER && advise_is_better(&s->run.figures, &best)) {
+        if (gain.verdict == FAB_ADVICE_FASTER && gain.ratio > LEAST_STEP && advise_is_better(&s->run.figures, &best)) {
             best = s->run.figures;
             *out_best = i;
         }
@@ -321,7 +331,8 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
     return FAB_OK;
 }
 
-/* Queue pairs cost NICs their state: in place of so many the fewest that the seeds do not tell from them. */
+/* Queue pairs cost NICs their state: in place of so many the fewest that save hardly less and that the seeds do not
+ * tell from them. */
 static fab_status spare_pairs(advisor *a, stack *s, const advise_list *list, size_t *io_change, fab_error *err) {
     const size_t most = *io_change;
     advise_config config;
@@ -334,6 +345,7 @@ static fab_status spare_pairs(advisor *a, stack *s, const advise_list *list, siz
     for (size_t i = 0; i < most && *io_change == most; i++) { /* fewer pairs stand before more */
         const advise_change *fewer = &list->items[i];
         if (fewer->kind == FAB_ADVICE_QUEUE_PAIRS && fewer->alone.verdict == FAB_ADVICE_FASTER &&
+            fewer->alone.ratio > list->items[most].alone.ratio - LEAST_STEP &&
             advise_apply(fewer, &s->config, false, false, &config)) {
             FAB_PASS(advise_evaluate(a, &config, a->what->seed, &s->run, err));
             FAB_PASS(advise_compare(a, &s->run, &s->outcome, &gain, err));
@@ -410,8 +422,11 @@ static fab_status find_best(advisor *a, const advise_list *list, fab_error *err)
         FAB_TRY(advise_outcome_init(a, &stacks[i].run, err));
         FAB_TRY(combine(a, &stacks[i], list, i == 1, err));
     }
-    bool second = stacks[1].n > 0 &&
-                  (stacks[0].n == 0 || advise_is_better(&stacks[1].outcome.figures, &stacks[0].outcome.figures));
+    const stack *usual = &stacks[0];
+    const double least_step_s = LEAST_STEP * a->advice->base.time_s;
+    const bool second =
+        stacks[1].n > 0 &&
+        (usual->n == 0 || stacks[1].outcome.figures.time_s < usual->outcome.figures.time_s - least_step_s);
     stack *s = &stacks[second];
     if (s->n > 0) {
         b->n_changes = s->n;
