@@ -69,6 +69,15 @@ bool history_is_elsewhere(const fab_assessor *a, const fab_component *c) {
     return n > 0 && !assess_any_rank(a, first, n);
 }
 
+/* One whose repair may let ranks on spares go home: it stands beside a home of theirs, or in the network. */
+bool history_frees_home(const fab_assessor *a, const fab_component *c) {
+    uint64_t first = 0;
+    const uint64_t n = gpus_beside(a->assessment->fabric, c, &first);
+    const uint64_t end = first + n < fab_n_gpus(a->assessment->fabric) ? first + n : fab_n_gpus(a->assessment->fabric);
+    FAB_ANY_IN(found, gpu, first, end, a->history->place.new_gpu[gpu] != gpu);
+    return n == 0 || found;
+}
+
 /* GPUs that die with it: with one rank among them the job stops, whatever else. */
 bool history_takes_a_rank(const fab_assessor *a, const fab_component *c) {
     uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1

@@ -57,8 +57,8 @@ static fab_status count_stopping(fab_assessor *a, const probe_list *list, double
     return FAB_OK;
 }
 
-static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double span_s, double *out_per_s,
-                             fab_error *err) {
+/* By failures, and with planned ones to r->stops_per_s. */
+static fab_status find_stops(fab_assessor *a, fab_failure_rates *r, double span_s, double *out_per_s, fab_error *err) {
     const fab_fabric *f = a->assessment->fabric;
     double stopping[FAB_FAILURE_N] = {0};
     probe_list list = {.part = NULL};
@@ -86,6 +86,7 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
         bool ages = c != FAB_FAILURE_SOFTWARE;
         *out_per_s += stopping[c] * r->per_s[c] * (ages ? fab_infant_mean(r, span_s) : 1);
     }
+    r->stops_per_s = *out_per_s + stopping[FAB_FAILURE_GPU] * r->per_s[FAB_FAILURE_MAINTENANCE];
     return FAB_OK;
 }
 
@@ -127,12 +128,12 @@ fab_status fab_assessment_settle(fab_assessment *d, double span_s, fab_failure_r
     double stops_per_s = 0;
     FAB_PASS(fab_assessor_new(d, &a, err));
     FAB_PASS(settle_costs(a, &d->what->design->failures, &r, err));
-    FAB_PASS(r.checkpoint_s == 0 || r.regrow == 0 ? find_stops(a, &r, span_s, &stops_per_s, err) : FAB_OK);
+    FAB_PASS(find_stops(a, &r, span_s, &stops_per_s, err));
     if (r.checkpoint_s == 0) {
         r.checkpoint_s = fab_checkpoint_interval(stops_per_s, r.pause_s, r.lag_s);
     }
     if (r.regrow == 0) { /* until the next stop, which takes them back anyway, they do less than the job misses */
-        r.regrow = fmin((r.lag_s + r.reform_s) * stops_per_s, 1);
+        r.regrow = fmin((r.lag_s + r.reform_s) * r.stops_per_s, 1);
     }
     d->request.rates = r;
     *out = r;
