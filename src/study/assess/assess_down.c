@@ -5,13 +5,12 @@ fab_status history_note_event(assess_history *h, const fab_event *event, fab_err
     if (!event->is_repair) {
         FAB_PASS(FAB_APPEND(h->down, h->n_down, h->down_capacity, err, event->component));
     }
-    for (size_t i = 0; i < h->n_down && event->is_repair; i++) {
-        if (h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&
-            h->down[i].fraction == event->component.fraction) {
-            h->n_down--;
-            memmove(&h->down[i], &h->down[i + 1], (h->n_down - i) * sizeof *h->down);
-            break;
-        }
+    FAB_FIRST(i, event->is_repair ? h->n_down : 0,
+              h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&
+                  h->down[i].fraction == event->component.fraction);
+    if (event->is_repair && i < h->n_down) {
+        h->n_down--;
+        memmove(&h->down[i], &h->down[i + 1], (h->n_down - i) * sizeof *h->down);
     }
     return FAB_OK;
 }

@@ -174,13 +174,10 @@ static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, 
     assess_history *h = a->history;
     *out = (assess_state){.runs = true, .time_s = NAN};
     FAB_PASS(fab_mask_set(&a->mask, h->near, h->n_near, err));
-    for (uint32_t i = 0; i < a->mask.n_nodes && out->runs; i++) {
-        bool is_gpu = fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU;
-        out->runs = !is_gpu || a->has_rank[a->mask.node[i]] == 0;
-    }
-    if (!out->runs) {
-        return FAB_OK;
-    }
+    FAB_ANY(is_lost, i, a->mask.n_nodes,
+            fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU && a->has_rank[a->mask.node[i]] != 0);
+    out->runs = !is_lost;
+    FAB_RETURN_IF(is_lost, FAB_OK);
     if (!d->request.times) {
         FAB_PASS(find_loads(a, engine, out, err));
         out->runs = out->loads.n_disconnected == 0;
@@ -346,7 +343,7 @@ static fab_status comes_home(fab_assessor *a, size_t variant, const fab_event *e
     const double stop_s = r->lag_s + r->restart_s + (has_newcomer(a, &to) ? r->join_s : 0);
     try_place(a, &to);
     const fab_status status = history_find(a, variant, &there, &speed_there, err);
-    try_place(a, &to);
+    try_place(a, &to); /* back */
     FAB_PASS(status);
     *out = there.runs && speed_there - speed > stop_s * r->stops_per_s;
     return FAB_OK;

@@ -43,8 +43,10 @@ static void list_parts(const fab_assessor *a, fab_failure_class class, fab_link_
     }
 }
 
-/* Adds the parts of the list of which one stops the job: as many of them as of those that are tried. */
-static fab_status count_stopping(fab_assessor *a, const probe_list *list, double *sum, fab_error *err) {
+/* Adds the parts of a class of which one stops the job: as many of them as of those that are tried. */
+static fab_status count_stopping(fab_assessor *a, fab_failure_class class, fab_link_kind kind, probe_list *list,
+                                 double *sum, fab_error *err) {
+    list_parts(a, class, kind, list);
     size_t n = list->n < PROBES ? list->n : PROBES;
     size_t n_stop = 0;
     for (size_t i = 0; i < n; i++) {
@@ -72,14 +74,10 @@ static fab_status find_stops(fab_assessor *a, fab_failure_rates *r, double span_
     }
     stopping[FAB_FAILURE_SOFTWARE] = stopping[FAB_FAILURE_GPU];
     stopping[FAB_FAILURE_SLOW] = 1 - r->slow_speed >= r->detect_loss ? stopping[FAB_FAILURE_GPU] : 0; /* noticed */
-    list_parts(a, FAB_FAILURE_NIC, FAB_LINK_ACCESS, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_NIC], err));
-    list_parts(a, FAB_FAILURE_SWITCH, FAB_LINK_ACCESS, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_SWITCH], err));
-    list_parts(a, FAB_FAILURE_LINK, FAB_LINK_ACCESS, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
-    list_parts(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_NIC, FAB_LINK_ACCESS, &list, &stopping[FAB_FAILURE_NIC], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_SWITCH, FAB_LINK_ACCESS, &list, &stopping[FAB_FAILURE_SWITCH], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_LINK, FAB_LINK_ACCESS, &list, &stopping[FAB_FAILURE_LINK], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list, &stopping[FAB_FAILURE_LINK], err));
     stopping[FAB_FAILURE_FLAP] = 1 - r->flap_speed >= r->detect_loss ? stopping[FAB_FAILURE_LINK] : 0;
     *out_per_s = 0;
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
