@@ -333,8 +333,10 @@ void fab_text_policies(fab_page *page, const fab_sweep *s, size_t e) {
     }
     fab_page_say(page, "With failures: %s; where servers are lost, policy %s", s->scenarios, s->policy);
     put_unlike_policies(page, s);
-    FAB_ANY(has_spares, i, s->n_points, s->points[i].is_built && s->points[i].counts.gpus > s->points[i].job_gpus);
-    fab_page_say(page, has_spares ? "; ranks on a spare stay there until the job stops again." : ".");
+    FAB_ANY(has_spares, i, s->n_points,
+            s->points[i].is_built && s->points[i].counts.gpus > s->points[i].job_gpus &&
+                s->points[i].kind != FAB_JOB_SERVING);
+    fab_page_say(page, has_spares ? "; ranks on a spare go home where that pays." : ".");
     put_plans_tried(page, s, e);
     put_batch(page, s, e);
     put_other(page, s, e, "Under first-spare, which waits for the repair where no spare is", true);

@@ -285,7 +285,7 @@ const field design_fields[] = {
     FAILURE_TIME("restart", rates.restart_s, 0, false, "10min", "from a failure until the job runs again, detection included (default: an assumption)"),
     FAILURE_TIME("spare-join", rates.join_s, 0, false, "0s", "a restart takes longer by this where ranks move to spares; 0: the spares are hot"),
     FAILURE_TIME("reform", rates.reform_s, 0, true, "auto", "policy shrink: until the job runs again with fewer replicas, or with more again; auto: restart"),
-    {SCOPE_FAILURES, "regrow", FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_failure_spec, rates.regrow), 1e-9, 1, true, "auto", NULL, NULL, "policy shrink: the job stops to take replicas back where they are this part of all, or at its next stop; auto: where that gains more than it costs until then"},
+    {SCOPE_FAILURES, "regrow", FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_failure_spec, rates.regrow), 1e-9, 1, true, "auto", NULL, NULL, "policy shrink: the job stops to take replicas back where they are this part of all, or at its next stop; auto: where that gains more than it costs until then, as ranks on spares go home"},
     FLAG(SCOPE_FAILURES, "keep-batch", fab_failure_spec, keep_batch, "yes", "policy shrink: the replicas that are left do all of the batch; no: each does what it did, and an iteration has fewer tokens"),
 
     TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, "price book: name of a profile, or a file"),

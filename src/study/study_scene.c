@@ -285,7 +285,7 @@ study_rate_row study_rate_row_of(fab_failure_rates *r, size_t i) {
                                    {"infant mortality", &r->infant_factor, &r->infant_s},
                                    {"checkpoint pause", NULL, &r->pause_s},
                                    {"checkpoint lag", NULL, &r->lag_s},
-                                   {"spare join", NULL, &r->join_s},
+                                   {"spare join", &r->stops_per_s, &r->join_s},
                                    {"shrink", &r->regrow, &r->reform_s},
                                    {"shrink, batch", &r->shrunk_batch, &r->reform_s},
                                    {"slow gpus, speed", &r->slow_speed, &r->detect_s},

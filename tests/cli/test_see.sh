@@ -19,7 +19,7 @@ says 'by GPU hours at $12.50; 827,518' run ${design/today-800g/deepseek-2025} "$
 spares=(sweep clos:gpus=256 --vary spares=0,1,2 --job model=gpt-3.6b,tp=4 --engine spray --scenarios time:30d@20 --quiet)
 both spares "${spares[@]}" || fail "spares"
 tr -s ' \n' '  ' <spares.txt >out
-grep -F 'where servers are lost, policy shrink; ranks on a spare stay there until the job stops again.' out >/dev/null && grep -F ' Under first-spare, which waits for the repair where no spare is, it is otherwise: spares=1 has the fewest dollars bought and run: ' out >/dev/null ||
+grep -F 'where servers are lost, policy shrink; ranks on a spare go home where that pays.' out >/dev/null && grep -F ' Under first-spare, which waits for the repair where no spare is, it is otherwise: spares=1 has the fewest dollars bought and run: ' out >/dev/null ||
   fail "the policy is not named: $(<out)"
 "$program" "${spares[@]}" --policy shrink --json >shrink.json
 "$program" "${spares[@]}" --policy first-spare --json >first.json

@@ -108,6 +108,7 @@ static int check(const char *design_text, const char *const *job, const char *en
     for (int c = 0; c < FAB_FAILURE_N; c++) {
         rates.per_s[c] = 0.02 / 86400;
     }
+    rates.stops_per_s = 1e-6;
     const fab_context_request asked = {
         .design = &design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 2};
     fab_context *context = fixture_context(&asked);

@@ -54,7 +54,7 @@ static void set_up(plant *p, const char *design, const char *engine, const char 
     p->context = fixture_context(&asked);
 }
 
-static void open_plant(plant *p, const char *source, fab_scenarios **out) {
+static inline void open_plant(plant *p, const char *source, fab_scenarios **out) {
     fab_error err = {0};
     const fab_assessment_request request = {
         .context = p->context, .policies = OF_ALL, .n_policies = N_OF_ALL, .times = true, .rates = p->rates};

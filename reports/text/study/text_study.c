@@ -529,6 +529,8 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
             study_show_time(page, r->pause_s), study_show_time(page, r->lag_s), study_show_time(page, r->restart_s));
     }
     fab_page_say(page, r->join_s > 0 ? ", %s longer where ranks move." : ".", study_show_time(page, r->join_s));
+    const bool goes_home = s->has_spares && s->has_times && r->stops_per_s > 0 && !m->serves;
+    fab_page_say(page, goes_home ? " Ranks on a spare go home where that gains more until the next stop." : "");
     if (r->rma_part > 0) {
         fab_page_say(page, " %s of hardware is away for %s.", study_show_percent(page, r->rma_part),
                      study_show_time(page, r->rma_s));

@@ -21,8 +21,8 @@ static const char *no_impact(const fab_study_summary *s) {
 
 const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     const bool shares_batch = s->model.shrinks && s->model.keeps_batch && strcmp(v->policy, "shrink") == 0;
-    const char *slower = s->has_spares && strcmp(v->policy, "none") != 0
-                             ? "slower iterations (ranks on spares stay there until the job stops again)"
+    const char *slower = s->has_spares && !s->model.serves && strcmp(v->policy, "none") != 0
+                             ? "slower iterations (ranks on spares go home where that pays)"
                          : shares_batch ? "slower iterations (whole microbatches on fewer replicas)"
                                         : "slower iterations";
     const struct {

@@ -5,13 +5,12 @@ fab_status history_note_event(assess_history *h, const fab_event *event, fab_err
     if (!event->is_repair) {
         FAB_PASS(FAB_APPEND(h->down, h->n_down, h->down_capacity, err, event->component));
     }
-    for (size_t i = 0; i < h->n_down && event->is_repair; i++) {
-        if (h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&
-            h->down[i].fraction == event->component.fraction) {
-            h->n_down--;
-            memmove(&h->down[i], &h->down[i + 1], (h->n_down - i) * sizeof *h->down);
-            break;
-        }
+    FAB_FIRST(i, event->is_repair ? h->n_down : 0,
+              h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&
+                  h->down[i].fraction == event->component.fraction);
+    if (event->is_repair && i < h->n_down) {
+        h->n_down--;
+        memmove(&h->down[i], &h->down[i + 1], (h->n_down - i) * sizeof *h->down);
     }
     return FAB_OK;
 }
@@ -67,6 +66,15 @@ bool history_is_elsewhere(const fab_assessor *a, const fab_component *c) {
     }
     uint64_t n = gpus_beside(a->assessment->fabric, c, &first);
     return n > 0 && !assess_any_rank(a, first, n);
+}
+
+/* One whose repair may let ranks on spares go home: it stands beside a home of theirs, or in the network. */
+bool history_frees_home(const fab_assessor *a, const fab_component *c) {
+    uint64_t first = 0;
+    const uint64_t n = gpus_beside(a->assessment->fabric, c, &first);
+    const uint64_t end = first + n < fab_n_gpus(a->assessment->fabric) ? first + n : fab_n_gpus(a->assessment->fabric);
+    FAB_ANY_IN(found, gpu, first, end, a->history->place.new_gpu[gpu] != gpu);
+    return n == 0 || found;
 }
 
 /* GPUs that die with it: with one rank among them the job stops, whatever else. */

@@ -1,9 +1,10 @@
 /* Histories: a job through the failures and repairs of a span of time.
  *
  * A failure that takes a rank or cuts a flow off stops the job. It restarts where the policy puts it for what is down
- * at that moment, at once or when a repair lets it. Until it stops again it stays there: a repair moves nobody. So its
- * speed changes with what is down in the network, and most events change nothing: a GPU where no rank is neither holds
- * the job up nor, repaired, helps it. */
+ * at that moment, at once or when a repair lets it. There it stays until it stops again, or until the home of a rank on
+ * a spare is repaired and the job is so much faster with it there that it stops for it behind a checkpoint. Its speed
+ * changes with what is down in the network, and most events change nothing: a GPU where no rank is does not hold it up.
+ */
 #include "assess_internal.h"
 
 FAB_FREES_AFTER(assess_history_free, assess_history, h) {
@@ -35,10 +36,8 @@ static const fab_relocation *history_place_of(const assess_history *h) {
 
 static void leave(fab_assessor *a) {
     assess_history *h = a->history;
-    if (h->n_out > 0) {
-        assess_shrink_mark(a, h->is_out, 1);
-        h->n_out = 0;
-    }
+    assess_shrink_mark(a, 1);
+    h->n_out = 0;
     assess_put_back(a, &h->place);
     for (size_t i = 0; i < h->place.n_moved; i++) {
         h->new_gpu[h->moved[i]] = h->moved[i];
@@ -63,24 +62,22 @@ static void settle(fab_assessor *a, const fab_relocation *to) {
 /* Whether a GPU without a rank gets one: a spare, or one that is repaired. */
 static bool has_newcomer(const fab_assessor *a, const fab_relocation *to) {
     const assess_history *h = a->history;
-    bool found = false;
-    for (size_t i = 0; i < to->n_moved && to->n_lost > 0 && !found; i++) {
-        found = a->has_rank[to->new_gpu[to->moved[i]]] == 0;
-    }
-    for (size_t i = 0; i < h->place.n_moved && !found; i++) {
-        uint32_t home = h->moved[i];
-        found = a->has_rank[home] == 0 && (to->n_lost == 0 || to->new_gpu[home] == home);
-    }
-    return found;
+    FAB_ANY(joins, i, to->n_lost > 0 ? to->n_moved : 0, a->has_rank[to->new_gpu[to->moved[i]]] == 0);
+    FAB_ANY(returns, i, h->place.n_moved,
+            a->has_rank[h->moved[i]] == 0 && (to->n_lost == 0 || to->new_gpu[h->moved[i]] == h->moved[i]));
+    return joins || returns;
 }
 
-static bool is_same_place(const assess_history *h, const fab_relocation *to, uint64_t n_out, size_t n_replicas) {
-    bool same = to->n_moved == h->place.n_moved && n_out == h->n_out &&
-                (n_out == 0 || memcmp(h->is_out, h->will_be_out, n_replicas) == 0);
-    for (size_t i = 0; i < to->n_moved && same; i++) {
-        same = to->moved[i] == h->moved[i] && to->new_gpu[to->moved[i]] == h->new_gpu[to->moved[i]];
-    }
-    return same;
+static bool is_same_place(const assess_history *h, const fab_relocation *to) {
+    FAB_ALL(same, i, to->n_moved, to->moved[i] == h->moved[i] && to->new_gpu[to->moved[i]] == h->new_gpu[to->moved[i]]);
+    return same && to->n_moved == h->place.n_moved;
+}
+
+/* Whether h->will_be_out are those that are. */
+static bool are_same_out(const fab_assessor *a, uint64_t n_out) {
+    const assess_history *h = a->history;
+    return n_out == h->n_out &&
+           (n_out == 0 || memcmp(h->is_out, h->will_be_out, assess_shrink_replicas(a->assessment)) == 0);
 }
 
 /* --- a moment ----------------------------------------------------------------------------------------------------- */
@@ -142,7 +139,7 @@ static fab_status make_key(fab_assessor *a, size_t engine, fab_error *err) {
     }
     FAB_PASS(assess_key_add_double(key, assess_compute_ratio(a, h->near, h->n_near), err));
     for (size_t i = 0; i < h->place.n_moves; i++) {
-        FAB_PASS(assess_key_add(key, (uint64_t)h->moves[i].from << 32 | h->moves[i].to, err));
+        FAB_PASS(assess_key_add(key, (uint64_t)h->place.moves[i].from << 32 | h->place.moves[i].to, err));
     }
     for (size_t i = 0; i < h->n_near; i++) {
         FAB_PASS(assess_key_add(key, (uint64_t)h->near[i].kind << 32 | h->near[i].id, err));
@@ -177,13 +174,10 @@ static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, 
     assess_history *h = a->history;
     *out = (assess_state){.runs = true, .time_s = NAN};
     FAB_PASS(fab_mask_set(&a->mask, h->near, h->n_near, err));
-    for (uint32_t i = 0; i < a->mask.n_nodes && out->runs; i++) {
-        bool is_gpu = fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU;
-        out->runs = !is_gpu || a->has_rank[a->mask.node[i]] == 0;
-    }
-    if (!out->runs) {
-        return FAB_OK;
-    }
+    FAB_ANY(is_lost, i, a->mask.n_nodes,
+            fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU && a->has_rank[a->mask.node[i]] != 0);
+    out->runs = !is_lost;
+    FAB_RETURN_IF(is_lost, FAB_OK);
     if (!d->request.times) {
         FAB_PASS(find_loads(a, engine, out, err));
         out->runs = out->loads.n_disconnected == 0;
@@ -205,35 +199,39 @@ static double history_speed(const fab_assessment *d, size_t variant, double time
     return d->pace == NULL ? ratio : fmax(1 + d->pace[variant] * (ratio - 1), ratio / 2);
 }
 
-/* Whether the job runs where it is, and how fast. */
-static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, double *out_speed, fab_error *err) {
+/* What becomes of the job where it is, and how fast it runs. */
+static fab_status history_find(fab_assessor *a, size_t variant, assess_state *out, double *out_speed, fab_error *err) {
     const fab_assessment *d = a->assessment;
     assess_history *h = a->history;
     size_t engine = variant / d->request.n_policies;
-    assess_state state;
     FAB_PASS(list_near(a, err));
     FAB_PASS(make_key(a, engine, err));
     assess_memo *states = a->forgets ? NULL : d->states;
-    if (!assess_memo_get(states, &h->key, &state)) {
-        FAB_PASS(find_state(a, engine, &state, err));
-        FAB_PASS(assess_memo_put(states, &h->key, &state, err));
+    if (!assess_memo_get(states, &h->key, out)) {
+        FAB_PASS(find_state(a, engine, out, err));
+        FAB_PASS(assess_memo_put(states, &h->key, out, err));
     }
-    *out_runs = state.runs;
-    *out_speed = state.time_s > 0 ? history_speed(d, variant, state.time_s) : 1;
-    if (h->n_out > 0 && (d->request.rates.shrunk_batch != 0 || !(state.time_s > 0) || !d->iterates)) {
+    *out_speed = out->time_s > 0 ? history_speed(d, variant, out->time_s) : 1;
+    if (h->n_out > 0 && (d->request.rates.shrunk_batch != 0 || !(out->time_s > 0) || !d->iterates)) {
         double n = (double)assess_shrink_replicas(d);
         *out_speed *= d->serves ? assess_serving_part(d, h->is_out) : (n - (double)h->n_out) / n;
     }
-    return state.runs ? keep_worst(a, engine, &state, err) : FAB_OK;
+    return FAB_OK;
+}
+
+/* Whether it runs, and how fast; a moment of the history. */
+static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, double *out_speed, fab_error *err) {
+    assess_state state;
+    FAB_PASS(history_find(a, variant, &state, out_speed, err));
+    *out_runs = state.runs;
+    return state.runs ? keep_worst(a, variant / a->assessment->request.n_policies, &state, err) : FAB_OK;
 }
 
 /* Whether the policy was asked for just this before. */
 static bool is_placed(const assess_history *h) {
-    bool same = h->is_placed && h->n_placed == h->n_down;
-    for (size_t i = 0; i < h->n_down && same; i++) {
-        same = by_kind_and_id(&h->placed[i], &h->down[i]) == 0;
-    }
-    return same;
+    FAB_ALL(same, i, h->is_placed && h->n_placed == h->n_down ? h->n_down : 0,
+            by_kind_and_id(&h->placed[i], &h->down[i]) == 0);
+    return same && h->is_placed && h->n_placed == h->n_down;
 }
 
 static fab_status note_placed(assess_history *h, fab_error *err) {
@@ -274,26 +272,24 @@ static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *spe
     }
     FAB_PASS(note_placed(h, err));
     FAB_PASS(find_place(a, variant, &to, &n_out, err));
-    const size_t n_replicas = shrinks ? assess_shrink_replicas(a->assessment) : 0;
-    if (!to.is_possible && (!shrinks || n_out == n_replicas)) {
+    if (!to.is_possible && (!shrinks || n_out == assess_shrink_replicas(a->assessment))) {
         *runs = false;
         return FAB_OK;
     }
-    if (*runs && is_same_place(h, &to, n_out, n_replicas)) { /* nothing has changed but that it restarts */
+    const bool reforms = !are_same_out(a, n_out);
+    if (*runs && !reforms && is_same_place(h, &to)) { /* nothing has changed but that it restarts */
         return FAB_OK;
     }
-    h->restart_now |= has_newcomer(a, &to) ? FAB_SPAN_JOINS : 0;
-    h->restart_now |=
-        n_out != h->n_out || (n_out > 0 && memcmp(h->is_out, h->will_be_out, n_replicas) != 0) ? FAB_SPAN_REFORMS : 0;
+    h->restart_now |= (has_newcomer(a, &to) ? FAB_SPAN_JOINS : 0U) | (reforms ? FAB_SPAN_REFORMS : 0U);
     if (to.n_moves == 0) {
         leave(a);
     } else {
         settle(a, &to);
     }
     if (n_out > 0) {
-        memcpy(h->is_out, h->will_be_out, n_replicas);
+        memcpy(h->is_out, h->will_be_out, assess_shrink_replicas(a->assessment));
         h->n_out = n_out;
-        assess_shrink_mark(a, h->is_out, 0);
+        assess_shrink_mark(a, 0);
     }
     return history_look(a, variant, runs, speed, err);
 }
@@ -312,15 +308,54 @@ static fab_status grows_back(fab_assessor *a, size_t variant, bool *out, fab_err
     return FAB_OK;
 }
 
+/* The same replicas are out: ranks are where `to` puts them, until it is given back where they were. */
+static void try_place(fab_assessor *a, fab_relocation *to) {
+    assess_history *h = a->history;
+    const fab_relocation from = h->place;
+    assess_shrink_mark(a, 1);
+    assess_put_back(a, &from);
+    h->place = *to;
+    *to = from;
+    assess_put(a, &h->place);
+    assess_shrink_mark(a, 0);
+}
+
+/* The home of a rank on a spare is repaired, and until the next stop, which takes ranks home anyway, the job gains more
+ * there than it misses by a stop for it. */
+static fab_status comes_home(fab_assessor *a, size_t variant, const fab_event *event, double speed, bool *out,
+                             fab_error *err) {
+    const fab_assessment *d = a->assessment;
+    const fab_failure_rates *r = &d->request.rates;
+    assess_history *h = a->history;
+    fab_relocation to;
+    uint64_t n_out = 0;
+    assess_state there;
+    double speed_there = 0;
+    *out = false;
+    if (h->place.n_moved == 0 || !d->request.times || !(r->stops_per_s > 0) ||
+        !history_frees_home(a, &event->component)) {
+        return FAB_OK;
+    }
+    FAB_PASS(find_place(a, variant, &to, &n_out, err));
+    if (!are_same_out(a, n_out) || (n_out == 0 && !to.is_possible) || is_same_place(h, &to)) {
+        return FAB_OK;
+    }
+    const double stop_s = r->lag_s + r->restart_s + (has_newcomer(a, &to) ? r->join_s : 0);
+    try_place(a, &to);
+    const fab_status status = history_find(a, variant, &there, &speed_there, err);
+    try_place(a, &to); /* back */
+    FAB_PASS(status);
+    *out = there.runs && speed_there - speed > stop_s * r->stops_per_s;
+    return FAB_OK;
+}
+
 /* Whether it has a rank where GPUs are throttled: the rest waits for those. */
 static uint8_t is_hot(const fab_assessor *a) {
     const fab_fabric *f = a->assessment->fabric;
     const uint8_t *hot = a->assessment->request.is_hot;
-    bool found = hot == NULL;
-    for (uint32_t server = 0; server < f->n_servers && !found; server++) {
-        found = hot[server] != 0 && assess_any_rank(a, (uint64_t)server * f->gpus_per_server, f->gpus_per_server);
-    }
-    return found;
+    FAB_ANY(found, server, hot != NULL ? f->n_servers : 0,
+            hot[server] != 0 && assess_any_rank(a, (uint64_t)server * f->gpus_per_server, f->gpus_per_server));
+    return hot == NULL || found;
 }
 
 /* --- a history ---------------------------------------------------------------------------------------------------- */
@@ -377,17 +412,16 @@ static fab_status history_step(fab_assessor *a, size_t variant, const fab_event 
     }
     if (event->is_repair) {
         FAB_PASS(grows_back(a, variant, out_stops, err));
-        if (*out_stops) {
-            a->history->restart_now |= FAB_SPAN_PLANNED;
-            return place(a, variant, runs, speed, err);
-        }
     }
-    if (history_is_elsewhere(a, &event->component)) {
-        return FAB_OK;
+    if (!*out_stops && !history_is_elsewhere(a, &event->component)) {
+        *runs = event->is_repair || !history_takes_a_rank(a, &event->component);
+        FAB_PASS(*runs ? history_look(a, variant, runs, speed, err) : FAB_OK);
     }
-    *runs = event->is_repair || !history_takes_a_rank(a, &event->component);
-    FAB_PASS(*runs ? history_look(a, variant, runs, speed, err) : FAB_OK);
-    *out_stops = !*runs;
+    if (!*out_stops && *runs && event->is_repair) {
+        FAB_PASS(comes_home(a, variant, event, *speed, out_stops, err));
+    }
+    a->history->restart_now |= *out_stops ? FAB_SPAN_PLANNED : 0;
+    *out_stops = *out_stops || !*runs;
     return *out_stops ? place(a, variant, runs, speed, err) : FAB_OK;
 }
 

@@ -226,8 +226,8 @@ FAB_STATUS assess_serving_leave(const fab_traffic *traffic, const uint8_t *is_ou
                                 fab_traffic *out, fab_error *err);
 void assess_serving_release(fab_traffic *left);
 
-/* GPUs of replicas that are out, where they are now, have ranks, or have none. */
-void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank);
+/* GPUs of replicas that are out of a history, where they are now, have ranks, or have none. */
+void assess_shrink_mark(fab_assessor *a, uint8_t has_rank);
 
 /* Whether whatever replicas send each other goes to the next one, of the same place: rings of one rank per server. */
 void assess_shrink_rings(fab_assessment *assessment);
@@ -247,6 +247,9 @@ FAB_STATUS history_note_event(assess_history *history, const fab_event *event, f
 
 /* A component with which the job, where it is now, has nothing to do. */
 bool history_is_elsewhere(const fab_assessor *a, const fab_component *component);
+
+/* One whose repair may let ranks on spares go home. */
+bool history_frees_home(const fab_assessor *a, const fab_component *component);
 
 /* GPUs that die with it: with one rank among them the job stops, whatever else. */
 bool history_takes_a_rank(const fab_assessor *a, const fab_component *component);

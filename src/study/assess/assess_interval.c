@@ -43,8 +43,10 @@ static void list_parts(const fab_assessor *a, fab_failure_class class, fab_link_
     }
 }
 
-/* Adds the parts of the list of which one stops the job: as many of them as of those that are tried. */
-static fab_status count_stopping(fab_assessor *a, const probe_list *list, double *sum, fab_error *err) {
+/* Adds the parts of a class of which one stops the job: as many of them as of those that are tried. */
+static fab_status count_stopping(fab_assessor *a, fab_failure_class class, fab_link_kind kind, probe_list *list,
+                                 double *sum, fab_error *err) {
+    list_parts(a, class, kind, list);
     size_t n = list->n < PROBES ? list->n : PROBES;
     size_t n_stop = 0;
     for (size_t i = 0; i < n; i++) {
@@ -57,8 +59,8 @@ static fab_status count_stopping(fab_assessor *a, const probe_list *list, double
     return FAB_OK;
 }
 
-static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double span_s, double *out_per_s,
-                             fab_error *err) {
+/* By failures, and with planned ones to r->stops_per_s. */
+static fab_status find_stops(fab_assessor *a, fab_failure_rates *r, double span_s, double *out_per_s, fab_error *err) {
     const fab_fabric *f = a->assessment->fabric;
     double stopping[FAB_FAILURE_N] = {0};
     probe_list list = {.part = NULL};
@@ -72,20 +74,17 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
     }
     stopping[FAB_FAILURE_SOFTWARE] = stopping[FAB_FAILURE_GPU];
     stopping[FAB_FAILURE_SLOW] = 1 - r->slow_speed >= r->detect_loss ? stopping[FAB_FAILURE_GPU] : 0; /* noticed */
-    list_parts(a, FAB_FAILURE_NIC, FAB_LINK_ACCESS, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_NIC], err));
-    list_parts(a, FAB_FAILURE_SWITCH, FAB_LINK_ACCESS, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_SWITCH], err));
-    list_parts(a, FAB_FAILURE_LINK, FAB_LINK_ACCESS, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
-    list_parts(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list);
-    FAB_PASS(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_NIC, FAB_LINK_ACCESS, &list, &stopping[FAB_FAILURE_NIC], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_SWITCH, FAB_LINK_ACCESS, &list, &stopping[FAB_FAILURE_SWITCH], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_LINK, FAB_LINK_ACCESS, &list, &stopping[FAB_FAILURE_LINK], err));
+    FAB_PASS(count_stopping(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list, &stopping[FAB_FAILURE_LINK], err));
     stopping[FAB_FAILURE_FLAP] = 1 - r->flap_speed >= r->detect_loss ? stopping[FAB_FAILURE_LINK] : 0;
     *out_per_s = 0;
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
         bool ages = c != FAB_FAILURE_SOFTWARE;
         *out_per_s += stopping[c] * r->per_s[c] * (ages ? fab_infant_mean(r, span_s) : 1);
     }
+    r->stops_per_s = *out_per_s + stopping[FAB_FAILURE_GPU] * r->per_s[FAB_FAILURE_MAINTENANCE];
     return FAB_OK;
 }
 
@@ -127,12 +126,12 @@ fab_status fab_assessment_settle(fab_assessment *d, double span_s, fab_failure_r
     double stops_per_s = 0;
     FAB_PASS(fab_assessor_new(d, &a, err));
     FAB_PASS(settle_costs(a, &d->what->design->failures, &r, err));
-    FAB_PASS(r.checkpoint_s == 0 || r.regrow == 0 ? find_stops(a, &r, span_s, &stops_per_s, err) : FAB_OK);
+    FAB_PASS(find_stops(a, &r, span_s, &stops_per_s, err));
     if (r.checkpoint_s == 0) {
         r.checkpoint_s = fab_checkpoint_interval(stops_per_s, r.pause_s, r.lag_s);
     }
     if (r.regrow == 0) { /* until the next stop, which takes them back anyway, they do less than the job misses */
-        r.regrow = fmin((r.lag_s + r.reform_s) * stops_per_s, 1);
+        r.regrow = fmin((r.lag_s + r.reform_s) * r.stops_per_s, 1);
     }
     d->request.rates = r;
     *out = r;

@@ -72,12 +72,13 @@ void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t
     }
 }
 
-void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank) {
+void assess_shrink_mark(fab_assessor *a, uint8_t has_rank) {
     const fab_traffic *t = a->assessment->traffic;
-    const uint64_t stride = shrink_stride(&t->job);
-    for (uint64_t i = 0; i < t->n_ranks / stride; i++) { /* runs of ranks of one replica */
-        for (uint64_t k = 0; k < stride && is_out[i % t->job.dp] != 0; k++) {
-            a->has_rank[a->history->new_gpu[t->gpu_of_rank[i * stride + k]]] = has_rank;
+    const assess_history *h = a->history;
+    const uint64_t stride = h->n_out > 0 ? shrink_stride(&t->job) : 1;
+    for (uint64_t i = 0; i < t->n_ranks / stride && h->n_out > 0; i++) { /* runs of ranks of one replica */
+        for (uint64_t k = 0; k < stride && h->is_out[i % t->job.dp] != 0; k++) {
+            a->has_rank[h->place.new_gpu[t->gpu_of_rank[i * stride + k]]] = has_rank;
         }
     }
 }
@@ -123,7 +124,7 @@ void assess_shrink_close(fab_assessor *a) {
     assess_history *h = a->history;
     size_t n = 0;
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
-        h->ring_gpu[gpu] = h->new_gpu[gpu];
+        h->ring_gpu[gpu] = h->place.new_gpu[gpu];
         h->is_gpu_out[gpu] = 0;
         if (t->rank_of_gpu[gpu] != FAB_NONE) {
             const shrink_rank rank = shrink_rank_of(t, stride, t->rank_of_gpu[gpu]);
@@ -132,7 +133,7 @@ void assess_shrink_close(fab_assessor *a) {
                 next = (next + 1) % t->job.dp;
             }
             h->is_gpu_out[gpu] = h->is_out[rank.replica];
-            h->ring_gpu[gpu] = h->new_gpu[t->gpu_of_rank[rank.other + next * stride]];
+            h->ring_gpu[gpu] = h->place.new_gpu[t->gpu_of_rank[rank.other + next * stride]];
         }
         if (h->ring_gpu[gpu] != gpu) {
             h->ring_moved[n++] = gpu;

@@ -70,8 +70,9 @@ static void pass_in(ledger *l, double until, double speed, const fab_failure_rat
     pass(l, until, speed, &here);
 }
 
-static void stop(ledger *l, const fab_failure_rates *r, bool is_planned, bool joins) {
-    if (is_planned) {
+/* Of its own will, or for work on a server that takes its time. */
+static void stop_for(ledger *l, const fab_failure_rates *r, bool is_planned, bool is_willing, bool joins) {
+    if (is_planned || is_willing) {
         l->written += l->work;
         counts(l);
     } else {
@@ -80,8 +81,12 @@ static void stop(ledger *l, const fab_failure_rates *r, bool is_planned, bool jo
     l->work = 0;
     l->written = 0;
     l->stand_until = 0;
-    l->restart_until = l->now + r->restart_s + (joins ? r->join_s : 0) +
-                       (is_planned ? r->lag_s + r->repair_s[FAB_FAILURE_MAINTENANCE] : 0);
+    l->restart_until = l->now + r->restart_s + (joins ? r->join_s : 0) + (is_planned || is_willing ? r->lag_s : 0) +
+                       (is_planned ? r->repair_s[FAB_FAILURE_MAINTENANCE] : 0);
+}
+
+static void stop(ledger *l, const fab_failure_rates *r, bool is_planned, bool joins) {
+    stop_for(l, r, is_planned, false, joins);
 }
 
 static void expect_parts(const fab_span_parts *got, const ledger *want, double span_s, const char *what) {
@@ -216,6 +221,7 @@ typedef struct course {
     ledger l;
     uint32_t server[SERVERS];
     uint32_t n_failures, n_stops;
+    uint32_t n_home, n_away; /* went home; stayed away from a home that is repaired */
     double worst_s, worst_ratio;
     double speed;
     bool runs;
@@ -266,6 +272,45 @@ static bool has_newcomer(const uint32_t *before, const uint32_t *after) {
     return found;
 }
 
+/* Server that a part belongs to; FAB_NONE: the network. */
+static uint32_t server_of(const fab_fabric *f, const fab_component *c) {
+    switch (c->kind) {
+    case FAB_COMPONENT_SERVER: return c->id;
+    case FAB_COMPONENT_GPU: return c->id / f->gpus_per_server;
+    case FAB_COMPONENT_NIC: return c->id / f->nics_per_server;
+    case FAB_COMPONENT_LINK: {
+        const fab_node_id tail = fab_tail(f, c->id);
+        const fab_node_id nic = fab_kind_of(f, tail) == FAB_NODE_NIC ? tail : fab_head(f, c->id);
+        return fab_kind_of(f, nic) == FAB_NODE_NIC ? fab_server_of_nic(f, nic) : FAB_NONE;
+    }
+    default: return FAB_NONE;
+    }
+}
+
+/* A repair, and ranks are on spares: whether the job goes to where the policy would put it now. */
+static bool goes_home(world *w, const fab_component *repaired, fab_component *down, size_t n, fab_policy policy,
+                      double healthy_s, course *c) {
+    const fab_failure_rates *r = &w->rates;
+    const uint32_t server = server_of(w->f, repaired);
+    course there = *c;
+    bool is_away = false;
+    bool is_home = server == FAB_NONE;
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        is_away = is_away || c->server[i] != i;
+        is_home = is_home || (server == i && c->server[i] != i);
+    }
+    if (!is_away || !is_home || !w->times || r->stops_per_s == 0 || !find_place(w, policy, down, n, &there) ||
+        memcmp(there.server, c->server, sizeof there.server) == 0) {
+        return false;
+    }
+    look(w, down, n, healthy_s, &there);
+    const double misses_s = r->lag_s + r->restart_s + (has_newcomer(c->server, there.server) ? r->join_s : 0);
+    const bool goes = there.runs && (there.speed - c->speed) / r->stops_per_s > misses_s;
+    c->n_home += goes;
+    c->n_away += !goes;
+    return goes;
+}
+
 static course walk(world *w, const fab_scenario *h, double span_s, fab_policy policy) {
     course c = {.runs = true, .speed = 1};
     fab_component *down = calloc(h->n_events + 1, sizeof *down);
@@ -299,15 +344,17 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
         }
         bool stops = ran && (!c.runs || (!breaks && is_of_job(w, &c, e->component.id)));
         c.n_stops += stops && !is_planned;
-        if (stops || (!ran && breaks && e->is_repair)) {
+        const bool goes =
+            ran && !stops && breaks && e->is_repair && goes_home(w, &e->component, down, n, policy, healthy_s, &c);
+        if (stops || goes || (!ran && breaks && e->is_repair)) {
             c.runs = find_place(w, policy, down, n, &c);
             if (c.runs) {
                 look(w, down, n, healthy_s, &c);
             }
         }
-        bool joins = c.runs && (stops || !ran) && has_newcomer(before, c.server);
-        if (stops) {
-            stop(&c.l, &w->rates, is_planned, joins);
+        bool joins = c.runs && (stops || goes || !ran) && has_newcomer(before, c.server);
+        if (stops || goes) {
+            stop_for(&c.l, &w->rates, is_planned, goes, joins);
         }
         if (c.l.waits && c.runs) {
             c.l.restart_until = c.l.now + w->rates.restart_s + (joins ? w->rates.join_s : 0);
@@ -319,7 +366,9 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
     return c;
 }
 
-static void check_histories(const char *design, const char *engine, bool times, uint64_t seed) {
+/* `stop_d`: days between two stops, as far as the job knows; 0: it does not. Adds who went home, and who did not. */
+static void check_histories(const char *design, const char *engine, bool times, uint64_t seed, double stop_d,
+                            uint32_t *n_home, uint32_t *n_away) {
     static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_SAME_SLICE};
     static const char *const JOB[] = {"tp=4", "pp=2", "dp=4", "servers=0-7", "memory-check=off"};
     const double day = 86400;
@@ -349,6 +398,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
         w.rates.per_s[c] = (c == FAB_FAILURE_GPU ? 0.03 : c == FAB_FAILURE_SOFTWARE ? 0.005 : 0.02) / day;
         w.rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 0.4 * day;
     }
+    w.rates.stops_per_s = stop_d > 0 ? 1 / (stop_d * day) : 0;
     w.rates.repair_s[FAB_FAILURE_MAINTENANCE] = 900;
     w.rates.slow_speed = 0.8;
     w.rates.flap_speed = 0.4;
@@ -395,6 +445,8 @@ static void check_histories(const char *design, const char *engine, bool times, 
                       "%s", what);
             n_stops += c.n_stops;
             waited += c.l.wait;
+            *n_home += c.n_home;
+            *n_away += c.n_away;
         }
     }
     cr_expect_gt(n_stops, 8, "%s: %u", design, n_stops);
@@ -413,11 +465,26 @@ static void check_histories(const char *design, const char *engine, bool times, 
 }
 
 Test(assess_history, as_if_the_job_was_set_up_anew_after_every_event) {
-    check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "ecmp,qp=2", true, 1);
-    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "pinned,slices=2", true, 2);
-    check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "spray", true, 3);
-    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "dmodk", false, 4);
-    check_histories("rail-only:gpus=48,gpus-per-server=4,domain=4,radix=8", "ecmp", true, 5);
+    uint32_t n_home = 0;
+    uint32_t n_away = 0;
+    check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "spray", true, 3, 0, &n_home, &n_away);
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "dmodk", false, 4, 5, &n_home, &n_away);
+    check_histories("rail-only:gpus=48,gpus-per-server=4,domain=4,radix=8", "ecmp", true, 5, 0, &n_home, &n_away);
+    cr_expect_eq(n_home + n_away, 0, "%u, %u", n_home, n_away);
+}
+
+Test(assess_history, ranks_on_spares_go_home_where_a_job_set_up_there_gains_more_than_it_misses) {
+    uint32_t n_home = 0;
+    uint32_t n_away = 0;
+    check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "ecmp,qp=2", true, 1, 2, &n_home, &n_away);
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "pinned,slices=2", true, 2, 5, &n_home, &n_away);
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "ecmp", true, 6, 1, &n_home, &n_away);
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "ecmp", true, 7, 10, &n_home, &n_away);
+    cr_expect_gt(n_home, 4, "%u", n_home);
+    cr_expect_gt(n_away, 4, "%u", n_away);
+    uint32_t n_never = 0;
+    check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "ecmp", true, 7, 1e-3, &n_never, &n_away);
+    cr_expect_eq(n_never, 0, "%u", n_never);
 }
 
 /* --- states that were evaluated before ---------------------------------------------------------------------------- */
@@ -443,6 +510,7 @@ static void check_memory(const char *design, const char *engine) {
     uint32_t n_stops = 0;
     plant p;
     set_up(&p, design, engine, JOB);
+    p.rates.stops_per_s = 1e-6;
     open_plant(&p, "time:40d@6", &p.scenarios);
     cr_assert_eq(fab_assessor_new(p.assessment, &keeps, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_assessor_new(p.assessment, &forgets, &err), FAB_OK, "%s", err.text);

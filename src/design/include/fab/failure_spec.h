@@ -53,6 +53,8 @@ typedef struct fab_failure_rates {
     double join_s;                  /**< longer where ranks move */
     double reform_s;                /**< in place of restart_s where the number of replicas changes; policy shrink */
     double regrow;       /**< part of the replicas that must come back for the job to stop for them; settled */
+    double stops_per_s;  /**< of the job, planned ones too; settled. 0: not known, and no rank leaves a spare for home
+                            before the job stops anyway */
     double shrunk_batch; /**< 1: of fewer replicas the batch is smaller; 0: they do all of it */
 } fab_failure_rates;
 

@@ -36,8 +36,9 @@ void fab_assessment_free(fab_assessment *assessment);
 FAB_OWNER(fab_assessment, fab_assessment_free)
 
 /**
- * For histories: what a checkpoint costs the job (pause_s, lag_s) and, where checkpoint_s is 0, how far apart they are
- * best. How often the job stops on the healthy fabric is found by trying parts of every class under the first engine.
+ * For histories: what a checkpoint costs the job (pause_s, lag_s), how often it stops (stops_per_s, from parts of every
+ * class that are tried on the healthy fabric under the first engine) and, where checkpoint_s is 0, how far apart
+ * checkpoints are best.
  * @param[in]  span_s  Of a history.
  * @param[out] out     The rates of the request with that; the assessment has them from here on.
  * Complexity: routing for some 60 parts.
@@ -129,8 +130,11 @@ FAB_OWNER(fab_assessor, fab_assessor_free)
  *
  * A history: the job goes on until a failure takes a rank, cuts off a flow or is one of software. It restarts where
  * the policy puts it for what is down at that moment, or, if nobody does, when a repair lets it, and stays there until
- * it stops again. The figures of the network are those of the moment in which an iteration takes longest, without
- * times of that with the largest worst_ratio; without times it runs at full speed wherever it runs.
+ * it stops again. Behind the repair of the home of a rank on a spare, or of a part of the network, it stops of its own
+ * will where it is faster in the place that the policy has for it then, by more than the part of the time that such
+ * stops would take if every other stop had one: (lag_s + restart_s, and join_s where ranks join) * stops_per_s. The
+ * figures of the network are those of the moment in which an iteration takes longest, without times of that with the
+ * largest worst_ratio; without times it runs at full speed wherever it runs.
  * @param[in]  number    The scenario's number, copied to the rows.
  * @param[in]  span_s    Of a history; 0: a set.
  * @param[out] out       Shape [variants].
