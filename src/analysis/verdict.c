@@ -137,8 +137,10 @@ static verdict_factors verdict_times_of(const fab_result *r, const fab_run_verdi
 
 /* "hash collisions x1.90 (taper x1.76)": the largest first; of one its name. "NICs (taper x1.02)": they are little. */
 static const char *limit_of_factors(const verdict_factors *f, bool is_little, char room[VERDICT_NAME]) {
-    part parts[] = {
-        {"taper", f->taper}, {"unequal trunks", f->trunks}, {"hash collisions", f->hash}, {"unequal flows", f->unequal}};
+    part parts[] = {{"taper", f->taper},
+                    {"unequal trunks", f->trunks},
+                    {"hash collisions", f->hash},
+                    {"unequal flows", f->unequal}};
     size_t n = 0;
     qsort(parts, FAB_N_OF(parts), sizeof parts[0], larger_part);
     while (n < FAB_N_OF(parts) && parts[n].size >= 1.005) { /* what two digits tell */

@@ -6,7 +6,7 @@
 #include "fab/units.h"
 
 #define LEAST_STEP 0.01 /* of the time, which a change beside another has to save: each asks for something */
-#define SAME 1e-9 /* relative difference that is none */
+#define SAME       1e-9 /* relative difference that is none */
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
@@ -423,10 +423,10 @@ static fab_status find_best(advisor *a, const advise_list *list, fab_error *err)
         FAB_TRY(combine(a, &stacks[i], list, i == 1, err));
     }
     const stack *usual = &stacks[0];
-    const double least_step_s = LEAST_STEP * a->advice->base.time_s;
+    const stack *other = &stacks[1];
+    const double step_s = LEAST_STEP * a->advice->base.time_s * (other->n < usual->n ? -1 : 1); /* fewer ask for less */
     const bool second =
-        stacks[1].n > 0 &&
-        (usual->n == 0 || stacks[1].outcome.figures.time_s < usual->outcome.figures.time_s - least_step_s);
+        other->n > 0 && (usual->n == 0 || other->outcome.figures.time_s < usual->outcome.figures.time_s - step_s);
     stack *s = &stacks[second];
     if (s->n > 0) {
         b->n_changes = s->n;

@@ -36,9 +36,9 @@ fab_status advise_judge(const fab_seed_figures *before, const fab_seed_figures *
     const bool is_never_worse =
         fabs(stat.mean) > FAB_VERDICT_LITTLE * time_s &&
         (stat.mean > 0 ? cannot_lose(after, before, n_seeds) : cannot_lose(before, after, n_seeds));
-    const bool is_clear = is_never_worse || (fabs(stat.mean) > SAME * time_s && fabs(stat.mean) > stat.ci95) ||
-                          (fabs(stat.mean) > FAB_VERDICT_LITTLE * time_s &&
-                           is_by_signs(before, after, n_seeds, stat.mean));
+    const bool is_clear =
+        is_never_worse || (fabs(stat.mean) > SAME * time_s && fabs(stat.mean) > stat.ci95) ||
+        (fabs(stat.mean) > FAB_VERDICT_LITTLE * time_s && is_by_signs(before, after, n_seeds, stat.mean));
     *out = (fab_advice_gain){.gain_s = stat.mean,
                              .ci95_s = stat.ci95,
                              .ratio = time_s > 0 ? stat.mean / time_s : 0,
