@@ -25,7 +25,8 @@ typedef struct walk {
     fab_floor_shape shape;
     run *runs; /* those of a leaf behind each other */
     size_t n_runs, runs_capacity;
-    uint64_t n_alike;    /* leaves that stand above the same racks: those of the NICs of a server, by rail or rails that share them */
+    uint64_t n_alike;    /* leaves that stand above the same racks: those of the NICs of a server, by rail or rails that
+                            share them */
     uint32_t *first_run; /* [set of such leaves], and one more */
     uint32_t first_of_tier[FAB_MAX_TIERS + 2];
     double length_m[MOST_LENGTHS]; /* in the order in which they are met */
@@ -105,7 +106,7 @@ static uint64_t count_alike(const walk *w) {
     const uint64_t n_rails = attach->n_columns > 1 ? 1 : attach->rails_per_network;
     const bool are_apart = attach->n_columns > 1 ? attach->n_columns == w->plan->ends.rails : nics % n_rails == 0;
     return attach->by_rail && are_apart && w->plan->ends.rails % nics == 0 && w->plan->spares.n == 0 ? nics / n_rails
-                                                                                                      : 1;
+                                                                                                     : 1;
 }
 
 static fab_status add_run(walk *w, uint64_t set, uint32_t rack, uint64_t n_nics, fab_error *err) {

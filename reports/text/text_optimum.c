@@ -319,25 +319,26 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
 
 static void put_network(fab_page *page, const fab_optimum *o) {
     optimum_put_rows(page, false, &o->winner, o->runners_up, o->n_runners_up);
-    fab_text_notef(page,
-                   "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
-                   "bisection: what any "
-                   "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
-                   "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
-                   "choices of family, tiers, switches, planes and rails that share a network, %s designs with their tapers.",
-                   fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
+    fab_text_notef(
+        page,
+        "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
+        "bisection: what any "
+        "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
+        "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
+        "choices of family, tiers, switches, planes and rails that share a network, %s designs with their tapers.",
+        fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
     if (!o->is_proven) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck before all choices were looked at.");
     }
 }
 
-void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
+void fab_text_optimum(fab_page *page, const fab_optimum *o, const fab_fabric_result *winner, const char *see) {
     fab_text_heading(page, o->is_proven ? "OPTIMUM" : "BEST FOUND", o->is_proven ? NULL : "not proven to be the best");
     optimum_put_limits(page, o);
     fab_page_end_line(page);
     fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
     fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
-    fab_text_rail_only(page, o->winner.family, "rail-only");
+    fab_text_rail_only(page, winner, "rail-only");
     if (o->edge_taper > 0) {
         fab_page_say(page,
                      "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost "

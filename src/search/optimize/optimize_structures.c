@@ -275,7 +275,8 @@ static uint64_t rails_of(const fab_optimize_request *q, const char *family, uint
     return fab_topology_rails(&spec).n;
 }
 
-/* How many rails may share a network: 0, the family's own number, then all that divide them; more than all: none is left. */
+/* How many rails may share a network: 0, the family's own number, then all that divide them; more than all: none is
+ * left. */
 static uint64_t next_sharing(uint64_t rails, uint64_t sharing) {
     do {
         sharing++;
