@@ -25,7 +25,8 @@ typedef struct walk {
     fab_floor_shape shape;
     run *runs; /* those of a leaf behind each other */
     size_t n_runs, runs_capacity;
-    uint64_t n_alike;    /* leaves that stand above the same racks: those of the NICs of a server, by rail */
+    uint64_t n_alike;    /* leaves that stand above the same racks: those of the NICs of a server, by rail or rails that
+                            share them */
     uint32_t *first_run; /* [set of such leaves], and one more */
     uint32_t first_of_tier[FAB_MAX_TIERS + 2];
     double length_m[MOST_LENGTHS]; /* in the order in which they are met */
@@ -102,9 +103,10 @@ static uint64_t set_of_leaf(const walk *w, uint64_t leaf) {
 static uint64_t count_alike(const walk *w) {
     const fab_clos_attach *attach = &w->plan->attach;
     const uint64_t nics = w->spec->nics_per_server;
-    const bool are_apart =
-        attach->n_columns > 1 ? attach->n_columns == w->plan->ends.rails : attach->n_networks == w->plan->ends.rails;
-    return attach->by_rail && are_apart && w->plan->ends.rails % nics == 0 && w->plan->spares.n == 0 ? nics : 1;
+    const uint64_t n_rails = attach->n_columns > 1 ? 1 : attach->rails_per_network;
+    const bool are_apart = attach->n_columns > 1 ? attach->n_columns == w->plan->ends.rails : nics % n_rails == 0;
+    return attach->by_rail && are_apart && w->plan->ends.rails % nics == 0 && w->plan->spares.n == 0 ? nics / n_rails
+                                                                                                     : 1;
 }
 
 static fab_status add_run(walk *w, uint64_t set, uint32_t rack, uint64_t n_nics, fab_error *err) {
@@ -128,18 +130,24 @@ static fab_status add_leaf(walk *w, uint64_t set, fab_error *err) {
     const uint64_t first = leaf / attach->n_columns * plan->tier[1].down;
     const uint64_t last = smaller(first + plan->tier[1].down, attach->column_ports);
     w->first_run[set] = (uint32_t)w->n_runs;
-    for (uint64_t i = first, n = 0; i < last; i += n) { /* those that follow in the same rack at once */
+    for (uint64_t i = first; i < last;) { /* rail by rail, and in it those in the same rack at once */
         const uint64_t rail = shares ? network * attach->rails_per_network + i / ends->units : leaf % attach->n_columns;
         const uint64_t unit = shares ? i % ends->units : i;
-        const uint64_t server = attach->by_rail ? unit * step + rail / nics : i / nics;
-        n = shares ? smaller(last - i, ends->units - unit) : last - i;
-        if (server >= ends->servers || (attach->by_rail && rail >= ends->rails)) {
-            continue;
+        const uint64_t end_of_rail = shares ? smaller(last, i + ends->units - unit) : last;
+        uint64_t server = attach->by_rail ? unit * step + rail / nics : i / nics;
+        uint32_t rack = fab_racks_of_server(&w->racks, (uint32_t)server);
+        while (i < end_of_rail && server < ends->servers && (!attach->by_rail || rail < ends->rails)) {
+            const uint64_t end = smaller(first_server_of(&w->racks, rack + 1), ends->servers);
+            const uint64_t n =
+                smaller(end_of_rail - i, attach->by_rail ? fab_ceil_div(end - server, step) : end * nics - i);
+            FAB_PASS(add_run(w, set, rack, n, err));
+            i += n;
+            server = attach->by_rail ? server + n * step : end;
+            do {
+                rack++;
+            } while (first_server_of(&w->racks, rack + 1) <= server);
         }
-        const uint32_t rack = fab_racks_of_server(&w->racks, (uint32_t)server);
-        const uint64_t end = smaller(first_server_of(&w->racks, rack + 1), ends->servers);
-        n = smaller(n, attach->by_rail ? fab_ceil_div(end - server, step) : end * nics - i);
-        FAB_PASS(add_run(w, set, rack, n, err));
+        i = end_of_rail;
     }
     w->first_run[set + 1] = (uint32_t)w->n_runs;
     return FAB_OK;

@@ -165,19 +165,20 @@ void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n
 static fab_status size_above(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
                              fab_error *err) {
     uint64_t children = 0;
-    uint64_t parents = 0;
-    fab_clos_plan best = {.n_tiers = 0};
+    fab_clos_plan best;
+    best.n_tiers = 0;
     if (t > n_tiers || t > FAB_MAX_TIERS) {
         return FAB_OK;
     }
     FAB_PASS(size_block(spec, plan, t, n_tiers, &children, err));
     const uint64_t most = most_downlinks(&plan->tier[t], t == n_tiers) / children;
-    for (uint64_t trunk = 1; trunk <= most && parents != 1; trunk++) {
+    const uint64_t up = plan->tier[t - 1].up;
+    for (uint64_t trunk = 1, parents = 2; trunk <= most && parents != 1;
+         trunk = parents > 1 ? fab_ceil_div(up, parents - 1) : trunk) { /* between: more cables to as many */
         fab_clos_plan next = *plan;
         const bool has_ports = fill_block(&next, t, n_tiers, children, trunk);
-        const bool is_new = next.tier[t - 1].parents != parents; /* else it has more cables to as many */
         parents = next.tier[t - 1].parents;
-        if (has_ports && is_new && takes_less(&next, t, &best)) {
+        if (has_ports && takes_less(&next, t, &best)) {
             fab_status status = size_above(spec, &next, t + 1, n_tiers, best.n_tiers == 0 ? err : NULL);
             FAB_PASS(best.n_tiers == 0 ? status : FAB_OK);
             if (status == FAB_OK && takes_less(&next, n_tiers, &best)) {

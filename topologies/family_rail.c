@@ -16,20 +16,31 @@ static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fa
     return fab_clos_size(spec, plan, err);
 }
 
+/* Rails that share a network: as given, or as many as fit a single switch. */
+static uint64_t rails_sharing(const fab_fabric_spec *spec, const fab_ends *ends) {
+    const uint64_t ports = spec->tier[0].radix * spec->tier[0].breakout;
+    const uint64_t most = spec->tier[0].down != 0 && spec->tier[0].down < ports ? spec->tier[0].down : ports;
+    uint64_t sharing = spec->rails_per_switch;
+    if (sharing == 0) {
+        sharing = spec->tiers <= 1 && ends->units > 0 ? most / ends->units : 1;
+    }
+    sharing = sharing > ends->rails ? ends->rails : sharing;
+    return sharing < 1 ? 1 : sharing;
+}
+
+fab_rails fab_topology_rails(const fab_fabric_spec *spec) {
+    fab_ends ends;
+    return strcmp(spec->family, "rail-only") != 0 || fab_ends_count(spec, &ends, NULL) != FAB_OK
+               ? (fab_rails){0, 0}
+               : (fab_rails){ends.rails, rails_sharing(spec, &ends)};
+}
+
 static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
-    uint64_t ports = spec->tier[0].radix * spec->tier[0].breakout;
-    if (spec->tier[0].down != 0 && spec->tier[0].down < ports) {
-        ports = spec->tier[0].down;
-    }
-    uint64_t sharing = spec->rails_per_switch;
-    FAB_REFUSE_IF(sharing != 0 && plan->ends.rails % sharing != 0, err, FAB_EINPUT, NULL,
-                  "rails-per-switch %" PRIu64 " does not divide the %" PRIu64 " rails", sharing, plan->ends.rails);
-    if (sharing == 0) {
-        sharing = spec->tiers <= 1 && plan->ends.units > 0 ? ports / plan->ends.units : 1;
-    }
-    sharing = sharing > plan->ends.rails ? plan->ends.rails : sharing;
-    sharing = sharing < 1 ? 1 : sharing;
+    const uint64_t sharing = rails_sharing(spec, &plan->ends);
+    FAB_REFUSE_IF(spec->rails_per_switch != 0 && plan->ends.rails % spec->rails_per_switch != 0, err, FAB_EINPUT, NULL,
+                  "rails-per-switch %" PRIu64 " does not divide the %" PRIu64 " rails", spec->rails_per_switch,
+                  plan->ends.rails);
     plan->attach = (fab_clos_attach){.n_networks = plan->ends.rails / sharing + (plan->ends.rails % sharing != 0),
                                      .n_columns = 1,
                                      .column_ports = plan->ends.units * sharing,

@@ -18,6 +18,7 @@
         FIELD_OF(switch_models, switches,                                                                              \
                  "Switches by their names in the catalog, leaf first; *2: ports split in two."),                       \
         FIELD(tiers, "Switch tiers."), FIELD(planes, "Parallel fabrics over which the ports of a NIC are split."),     \
+        FIELD(rails_per_switch, "Rails that share a network; missing where that is left to the family.", FILLED),      \
         FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),                                             \
         FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction.")
 
@@ -144,7 +145,7 @@ static const fab_field OPTIMUM[] = {
     FIELD(prices, "Name of the price book."),
     FIELD(source, "Where the figures of the catalog come from.", FILLED),
     FIELD(gpus, "GPUs to connect."),
-    FIELD_OF(choices, n_structures, "Combinations of family, tiers, switches, planes, domain and NIC."),
+    FIELD_OF(choices, n_structures, "Combinations of family, tiers, switches, planes, shared rails, domain and NIC."),
     FIELD_OF(designs, n_candidates, "Designs that were priced: every choice with every combination of tapers."),
     NAMED(objective, objective, OBJECTIVES, "What is least: network: its price; tokens: ownership per 1e9 of them."),
     FIELD_OF(proven, is_proven,

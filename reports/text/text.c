@@ -171,7 +171,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     } else if (result->n_fabrics > 0) {
         const fab_fabric_result *f = &result->fabrics[0];
         if (result->optimum != NULL) {
-            fab_text_optimum(page, result->optimum, result->see);
+            fab_text_optimum(page, result->optimum, f, result->see);
         }
         fab_text_design(page, f);
         if (result->optimum == NULL) {

@@ -224,7 +224,7 @@ void fab_text_comparison(fab_page *page, const fab_result *result) {
     fab_page_end_line(page);
     cost_put_designs(page, result);
     for (size_t i = 0; i < result->n_fabrics; i++) {
-        fab_text_rail_only(page, result->fabrics[i].family, fab_show(page, "[%zu]", i + 1));
+        fab_text_rail_only(page, &result->fabrics[i], fab_show(page, "[%zu]", i + 1));
     }
     cost_put_differences(page, result);
 }

@@ -1,20 +1,29 @@
 /* Text report: what a fabric is made of and what it costs. */
 #include "text_sections.h"
 
-void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
-    if (strcmp(family, "rail-only") == 0) {
+/* "rails", or "groups of 4 rails" that share a network; NULL: all do, or the family has none. */
+static const char *apart_rails(fab_page *page, const fab_fabric_result *f) {
+    const fab_rails rails = fab_topology_rails(&f->spec);
+    return rails.shared == rails.n ? NULL
+           : rails.shared == 1     ? "rails"
+                                   : fab_show(page, "groups of %s rails", fab_show_count(page, rails.shared));
+}
+
+void fab_text_rail_only(fab_page *page, const fab_fabric_result *f, const char *of) {
+    const char *apart = apart_rails(page, f);
+    if (apart != NULL) {
         fab_text_notef(page,
-                       "%s has no link between rails: traffic between them is relayed inside the scale-up domains "
+                       "%s has no link between %s: traffic between them is relayed inside the scale-up domains "
                        "(PXN). Its bisection is of traffic that servers spread over all rails: GPUs of a server that "
                        "all send to one rail share its NIC",
-                       of);
+                       of, apart);
     }
 }
 
 /* The cut between halves of servers is of all their NICs together, and of any paths. */
-static const char *traffic_that_counts(const char *family) {
-    return strcmp(family, "rail-only") == 0 ? "traffic that servers spread over all rails"
-           : strcmp(family, "torus") == 0 || strcmp(family, "dragonfly") == 0
+static const char *traffic_that_counts(fab_page *page, const fab_fabric_result *f) {
+    return apart_rails(page, f) != NULL ? "traffic that servers spread over all rails"
+           : strcmp(f->family, "torus") == 0 || strcmp(f->family, "dragonfly") == 0
                ? "traffic between these, by whatever paths,"
                : "any traffic";
 }
@@ -186,7 +195,7 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "Bisection %s in one direction between the two halves of the %s; %s may count on %s of what its "
                        "NICs can inject.",
-                       fab_show_rate(page, f->bisection_bps), of, traffic_that_counts(f->family),
+                       fab_show_rate(page, f->bisection_bps), of, traffic_that_counts(page, f),
                        fab_show_percent(page, f->bisection_ratio));
     }
 }
@@ -194,10 +203,11 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
 void fab_text_fabric(fab_page *page, const fab_fabric_result *f, bool has_graph) {
     fab_text_heading(page, "FABRIC", NULL);
     fabric_put_ends(page, f);
-    if (strcmp(f->family, "rail-only") == 0) {
-        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2,
-                      "No link between rails: traffic between them is relayed inside the scale-up domains (PXN); GPUs "
-                      "of a server that all send to one rail share its NIC.");
+    if (apart_rails(page, f) != NULL) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "No link between %s: traffic between them is relayed inside the scale-up domains (PXN); GPUs "
+                       "of a server that all send to one rail share its NIC.",
+                       apart_rails(page, f));
     }
     fabric_put_structure(page, f, has_graph);
     fabric_put_scaleup(page, f);

@@ -51,6 +51,12 @@ static void add_to_legend(legend *l, size_t row, const char *text) {
     l->of_row[row] = i;
 }
 
+static const char *optimum_switches(fab_page *page, const char *switches, uint64_t rails_per_switch) {
+    return rails_per_switch == 0 ? switches
+                                 : fab_show(page, "%s, %s a network", switches,
+                                            fab_show_counted(page, rails_per_switch, "rail", "rails"));
+}
+
 static void optimum_put_letter(fab_page *page, size_t row, const void *context) {
     const legend *l = context;
     fab_page_printf(page, FAB_INK_DIM, "  %c", (int)('a' + l->of_row[row]));
@@ -83,7 +89,7 @@ static void optimum_put_rows(fab_page *page, bool by_tokens, const fab_optimum_p
                           100 * p->token_difference_ratio);
         }
         if (!table.failed) {
-            add_to_legend(&switches, table.n_rows - 1, p->switches);
+            add_to_legend(&switches, table.n_rows - 1, optimum_switches(page, p->switches, p->rails_per_switch));
         }
     }
     fab_table_end(&table, 2, optimum_put_letter, &switches);
@@ -150,7 +156,8 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
         const size_t n_untried = all.n_untried - is_untried(o, l);
         const size_t n_worse = all.n - 1 - n_untried;
         fab_page_say(page, "%s, %" PRIu64 " tier%s (%s, %" PRIu64 " plane%s): %s", l->family, l->tiers,
-                     fab_plural(l->tiers), l->switches, l->planes, fab_plural(l->planes), l->reason);
+                     fab_plural(l->tiers), optimum_switches(page, l->switches, l->rails_per_switch), l->planes,
+                     fab_plural(l->planes), l->reason);
         if (n_untried > 0) {
             fab_page_say(page, "; %s not tried: at least %s by a bound",
                          fab_show_counted(page, n_untried, "other was", "others were"),
@@ -312,25 +319,26 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
 
 static void put_network(fab_page *page, const fab_optimum *o) {
     optimum_put_rows(page, false, &o->winner, o->runners_up, o->n_runners_up);
-    fab_text_notef(page,
-                   "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
-                   "bisection: what any "
-                   "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
-                   "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
-                   "choices of family, tiers, switches and planes, %s designs with their tapers.",
-                   fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
+    fab_text_notef(
+        page,
+        "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
+        "bisection: what any "
+        "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
+        "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
+        "choices of family, tiers, switches, planes and rails that share a network, %s designs with their tapers.",
+        fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
     if (!o->is_proven) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck before all choices were looked at.");
     }
 }
 
-void fab_text_optimum(fab_page *page, const fab_optimum *o, const char *see) {
+void fab_text_optimum(fab_page *page, const fab_optimum *o, const fab_fabric_result *winner, const char *see) {
     fab_text_heading(page, o->is_proven ? "OPTIMUM" : "BEST FOUND", o->is_proven ? NULL : "not proven to be the best");
     optimum_put_limits(page, o);
     fab_page_end_line(page);
     fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
     fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
-    fab_text_rail_only(page, o->winner.family, "rail-only");
+    fab_text_rail_only(page, winner, "rail-only");
     if (o->edge_taper > 0) {
         fab_page_say(page,
                      "%.4g is the largest taper (oversubscription) of catalog %s: a larger one, which may cost "

@@ -14,8 +14,8 @@
     "After a failure flows take other paths; where these collide less than the ones drawn before, that is luck of "    \
     "this draw and no gain: another --seed shows its noise."
 
-/** What rail-only designs have in common; nothing for other families. `of` stands before it: "rail-only", "[2]". */
-void fab_text_rail_only(fab_page *page, const char *family, const char *of);
+/** What designs whose rails are apart have in common; nothing for others. `of` stands before it: "rail-only", "[2]". */
+void fab_text_rail_only(fab_page *page, const fab_fabric_result *f, const char *of);
 
 void fab_text_design(fab_page *page, const fab_fabric_result *fabric);
 void fab_text_fabric(fab_page *page, const fab_fabric_result *fabric, bool has_graph);
@@ -35,7 +35,7 @@ void fab_text_policies(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** "to see it: fabriscope run ..."; nothing where there is no such command (fab_result.see). */
 void fab_text_see(fab_page *page, const char *command, bool has_failures);
 /** Winner, runners-up, fronts and why the others lost. */
-void fab_text_optimum(fab_page *page, const fab_optimum *optimum, const char *see);
+void fab_text_optimum(fab_page *page, const fab_optimum *optimum, const fab_fabric_result *winner, const char *see);
 struct fab_plans;
 /** How a job is best run: plans of other sizes, and time against memory. */
 void fab_text_plans(fab_page *page, const struct fab_plans *plans, const char *see);

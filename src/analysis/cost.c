@@ -207,6 +207,6 @@ fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, co
     }
     add_installation(&b);
     cost_add_up(&b);
-    *out = *cost;
+    memcpy(out, cost, offsetof(fab_cost, lines) + cost->n_lines * sizeof cost->lines[0]);
     return FAB_OK;
 }

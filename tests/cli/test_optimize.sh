@@ -78,6 +78,29 @@ for part in [o["winner"], *o["runners_up"], *o["pareto_bisection"], found["fabri
 assert swept["sweep"]["points"][1]["bisection_ratio"] == 1
 PYTHON
 
+# --- rails that share a network: cheaper than a network for each, or than other families; what is printed costs that ---
+cheapest() { # cheapest USD FAMILY SHARING ARGUMENTS...: with bisection 1; SHARING as in the printed design, - for none
+  "$program" optimize --min-bisection 1 --json --quiet "${@:4}" >shared.json || fail "shared rails: ${*:4}"
+  python3 - "$program" "$1" "$2" "$3" <<'PYTHON' || fail "rails that share a network: ${*:4}"
+import json, subprocess, sys
+program, usd, family, sharing = sys.argv[1:]
+o = json.load(open("shared.json"))["optimize"]
+w = o["winner"]
+assert o["proven"] and abs(w["total_usd"] - float(usd)) < 1 and w["family"] == family, w
+assert str(w.get("rails_per_switch", "-")) == sharing and ("rails-per-switch=" + sharing in w["design"]) == (sharing != "-"), w
+pasted = json.loads(subprocess.run([program, "build", w["design"], "--json", "--quiet"], capture_output=True, check=True).stdout)
+assert abs(pasted["cost"]["total_usd"] - w["total_usd"]) < 1 and pasted["fabric"]["bisection_ratio"] >= 1 - 1e-9, w
+assert all(r["total_usd"] >= w["total_usd"] - 1e-6 for r in o["rejected"] if "total_usd" in r)
+assert {r.get("rails_per_switch", 0) for r in o["rejected"] if r["family"] == "rail-only" and r["tiers"] == 2} >= {2, 4, 8} - {w.get("rails_per_switch")}
+PYTHON
+}
+cheapest 7031095 rail-only 4 --gpus 1048 --family rail-only
+cheapest 12026450 rail-only 8 --gpus 1800 --family rail-only
+cheapest 14035720 rail-only 2 --gpus 2080
+cheapest 115646080 rail-only - --gpus 16384 --family rail-only
+expect 0 'has no link between groups of 4 rails: traffic' --gpus 1048 --family rail-only --min-bisection 1 --quiet
+grep -qE '^  a: 64x400G[^,]*, 4 rails a network$' out || fail "rows do not say how many rails share a network"
+
 # --- what is printed is what it is ---
 "$program" schema result >result.schema.json
 "$program" schema report >report.xsd

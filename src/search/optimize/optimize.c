@@ -82,6 +82,9 @@ static void add_one_line(const fab_fabric_spec *spec, const fab_prices *prices, 
         optimize_add_list(spec, "breakout-up", KEY_BREAKOUT_UP, out);
     }
     optimize_add_list(spec, "taper", KEY_TAPER, out);
+    if (spec->rails_per_switch != 0) {
+        fab_str_printf(out, ",rails-per-switch=%" PRIu64, spec->rails_per_switch);
+    }
     if (strcmp(prices->name, FAB_DEFAULT_PRICES) != 0) { /* the same cost wherever it is pasted */
         const char *origin = prices->origin;
         origin += strncmp(origin, "prices:", 7) == 0 ? 7 : 0;
@@ -98,6 +101,7 @@ fab_status optimize_describe(const search *s, const structure *x, const candidat
     fab_optimum_point p = {.tiers = x->n_tiers,
                            .planes = x->planes,
                            .domain = x->domain,
+                           .rails_per_switch = x->rails_per_switch,
                            .nic_bps = x->nic_bps,
                            .n_switches = c->n_switches,
                            .n_cables = c->n_cables,
@@ -214,8 +218,12 @@ static void explain_tokens(const candidate *best, double winner_usd, fab_optimum
 
 static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o) {
     char money[32];
-    fab_optimum_loser l = {
-        .tiers = x->n_tiers, .planes = x->planes, .domain = x->domain, .nic_bps = x->nic_bps, .loss = x->loss};
+    fab_optimum_loser l = {.tiers = x->n_tiers,
+                           .planes = x->planes,
+                           .domain = x->domain,
+                           .rails_per_switch = x->rails_per_switch,
+                           .nic_bps = x->nic_bps,
+                           .loss = x->loss};
     FAB_FORMAT(l.family, "%s", x->family);
     FAB_FORMAT(l.reason, "%s", x->reason);
     optimize_switch_text(x, l.switches, sizeof l.switches);

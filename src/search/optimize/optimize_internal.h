@@ -40,7 +40,7 @@ typedef struct structure {
     const spec_base *base;
     const char *family;
     uint32_t n_tiers;
-    uint64_t planes, domain;
+    uint64_t planes, domain, rails_per_switch; /**< of the last 0: the family's own */
     double nic_bps;
     tier_option tier[FAB_MAX_TIERS];
     candidate *candidates;

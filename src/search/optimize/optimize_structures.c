@@ -22,6 +22,14 @@ fab_status optimize_read(const search *s, const char *text, fab_design *out, fab
     return q->replayed != NULL ? q->read(q->read_context, text, out, err) : fab_design_read(text, NULL, 0, out, err);
 }
 
+static uint64_t server_gpus(const fab_optimize_request *q) {
+    return q->gpus_per_server != 0 ? q->gpus_per_server : q->catalog->gpus_per_server;
+}
+
+static uint64_t server_nics(const fab_optimize_request *q) {
+    return server_gpus(q) * q->catalog->nics_per_server / q->catalog->gpus_per_server;
+}
+
 static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fab_fabric_spec *out, fab_error *err) {
     const fab_optimize_request *q = s->request;
     const fab_catalog *c = q->catalog;
@@ -29,8 +37,7 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
     char rate[40];
     fab_design *design = NULL;
     fab_error inner = {0};
-    uint64_t g = q->gpus_per_server != 0 ? q->gpus_per_server : c->gpus_per_server;
-    uint64_t n = g * c->nics_per_server / c->gpus_per_server;
+    const uint64_t g = server_gpus(q), n = server_nics(q);
     FAB_REFUSE_IF(n * c->gpus_per_server != g * c->nics_per_server, err, FAB_EINPUT, "optimize",
                   "servers of %" PRIu64 " GPUs get no whole number of NICs: the catalog has %" PRIu64 " for %" PRIu64
                   " GPUs",
@@ -56,6 +63,7 @@ fab_status optimize_base_spec(const structure *x, fab_fabric_spec *out, fab_erro
     FAB_FORMAT(out->family, "%s", x->family);
     out->tiers = x->n_tiers;
     out->planes = x->planes;
+    out->rails_per_switch = x->rails_per_switch;
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         const tier_option *option = &x->tier[i < x->n_tiers ? i : x->n_tiers - 1];
         out->tier[i].radix = option->model->radix;
@@ -196,7 +204,7 @@ static fab_status explain_unbuildable(const search *s, structure *x, const fab_e
     uint64_t most = 0;
     bool fits = false;
     char switches[160];
-    uint64_t g = s->request->gpus_per_server != 0 ? s->request->gpus_per_server : s->request->catalog->gpus_per_server;
+    const uint64_t g = server_gpus(s->request);
     if (why->code == FAB_EINPUT) {
         FAB_PASS(most_gpus(s, x, x->domain > g ? x->domain : g, &most, err));
         FAB_PASS(can_build(s, x, s->request->gpus, &fits, err));
@@ -256,11 +264,36 @@ static size_t count_options(const fab_catalog *c) {
     return n;
 }
 
+static uint64_t domain_at(const fab_optimize_request *q, size_t i) {
+    return q->domain != 0 ? q->domain : q->catalog->domains[i % q->catalog->n_domains];
+}
+
+static uint64_t rails_of(const fab_optimize_request *q, const char *family, uint64_t domain) {
+    fab_fabric_spec spec = {
+        .gpus = q->gpus, .gpus_per_server = server_gpus(q), .nics_per_server = server_nics(q), .domain = domain};
+    FAB_FORMAT(spec.family, "%s", family);
+    return fab_topology_rails(&spec).n;
+}
+
+/* How many rails may share a network: 0, the family's own number, then all that divide them; more than all: none is
+ * left. */
+static uint64_t next_sharing(uint64_t rails, uint64_t sharing) {
+    do {
+        sharing++;
+    } while (sharing <= rails && rails % sharing != 0);
+    return sharing;
+}
+
 double optimize_bytes(const fab_optimize_request *q) {
     const fab_catalog *c = q->catalog;
-    const double rests = (double)(q->nic_bps > 0 ? 1 : c->n_nics) * (double)(q->domain != 0 ? 1 : c->n_domains) *
-                         (double)c->n_families * (double)c->n_planes;
+    double rests = 0;
     double bytes = 0;
+    for (size_t i = 0; i < c->n_families * (q->domain != 0 ? 1 : c->n_domains); i++) {
+        const uint64_t rails = rails_of(q, c->families[i % c->n_families], domain_at(q, i / c->n_families));
+        for (uint64_t sharing = 0; sharing <= rails; sharing = next_sharing(rails, sharing)) {
+            rests += (double)(q->nic_bps > 0 ? 1 : c->n_nics) * (double)c->n_planes;
+        }
+    }
     for (size_t t = 0; t < c->n_tiers; t++) {
         const double n_structures = rests * pow((double)count_options(c), (double)c->tiers[t]);
         const double n_candidates = n_structures * pow((double)c->n_tapers, (double)c->tiers[t] - 1);
@@ -298,6 +331,16 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
     return FAB_OK;
 }
 
+/* Whether it is the same as another choice, which leaves the number of rails that share a network to the family. */
+static bool is_repeated(const structure *x) {
+    fab_fabric_spec spec;
+    if (x->rails_per_switch == 0 || optimize_base_spec(x, &spec, NULL) != FAB_OK) {
+        return false;
+    }
+    spec.rails_per_switch = 0;
+    return fab_topology_rails(&spec).shared == x->rails_per_switch;
+}
+
 /* All combinations of switches for a choice of everything else. */
 static fab_status add_switch_choices(search *s, const structure *rest, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
@@ -313,7 +356,7 @@ static fab_status add_switch_choices(search *s, const structure *rest, fab_error
             (void)option_at(c, left % n_options, &x.tier[t]);
             left /= n_options;
         }
-        FAB_PASS(FAB_APPEND(s->structures, s->n_structures, s->capacity, err, x));
+        FAB_PASS(is_repeated(&x) ? FAB_OK : FAB_APPEND(s->structures, s->n_structures, s->capacity, err, x));
     }
     return FAB_OK;
 }
@@ -327,11 +370,15 @@ static fab_status add_families(search *s, structure *rest, fab_error *err) {
                       family == NULL ? "no family (see 'fabriscope list families')"
                                      : "not a tree of tiers and cannot be optimised");
         rest->family = family->name;
+        const uint64_t rails = rest->base->status == FAB_OK ? rails_of(s->request, family->name, rest->domain) : 0;
         for (size_t t = 0; t < c->n_tiers; t++) {
             rest->n_tiers = (uint32_t)c->tiers[t];
             for (size_t p = 0; p < c->n_planes; p++) {
                 rest->planes = c->planes[p];
-                FAB_PASS(add_switch_choices(s, rest, err));
+                for (uint64_t sharing = 0; sharing <= rails; sharing = next_sharing(rails, sharing)) {
+                    rest->rails_per_switch = sharing;
+                    FAB_PASS(add_switch_choices(s, rest, err));
+                }
             }
         }
     }
@@ -383,7 +430,7 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
         spec_base *base = &s->bases[i];
         structure rest = {.base = base,
                           .nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[i / n_domains],
-                          .domain = q->domain != 0 ? q->domain : c->domains[i % n_domains]};
+                          .domain = domain_at(q, i % n_domains)};
         base->status = read_base(s, rest.domain, rest.nic_bps, &base->spec, &base->why);
         FAB_REFUSE_IF(base->status == FAB_ENOMEM, err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
         n_fitting += base->status == FAB_OK;

@@ -115,13 +115,17 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
     const structure *x = r->structure;
     for (*out = 0; *out < t->n_floors; (*out)++) {
         const token_floor *f = &t->floors[*out];
-        if (f->family == x->family && f->planes == x->planes && f->domain == x->domain && f->nic_bps == x->nic_bps) {
+        if (f->family == x->family && f->planes == x->planes && f->domain == x->domain &&
+            f->rails_per_switch == x->rails_per_switch && f->nic_bps == x->nic_bps) {
             return FAB_OK;
         }
     }
     FAB_PASS(FAB_GROW(t->floors, t->floor_capacity, t->n_floors + 1, err));
-    t->floors[t->n_floors++] =
-        (token_floor){.family = x->family, .planes = x->planes, .domain = x->domain, .nic_bps = x->nic_bps};
+    t->floors[t->n_floors++] = (token_floor){.family = x->family,
+                                             .planes = x->planes,
+                                             .domain = x->domain,
+                                             .rails_per_switch = x->rails_per_switch,
+                                             .nic_bps = x->nic_bps};
     FAB_PASS(measure_floor(t, r, &t->floors[*out], err));
     if (t->s->request->progress != NULL) {
         tell_plan(t, 0, 1);

@@ -9,10 +9,10 @@
 #define ROUNDING 1e-9 /**< by which two ways to the same figure may differ */
 #define N_ORDERS 2    /**< of ranks, as fab_plan_choose() */
 
-/* Of all designs with these NICs and domains. */
+/* Of all designs with these NICs and domains, and rails that meet in a network. */
 typedef struct token_floor {
     const char *family;
-    uint64_t planes, domain;
+    uint64_t planes, domain, rails_per_switch;
     double nic_bps;
     double iteration_s, tokens_per_iteration, share;
     bool is_refused;

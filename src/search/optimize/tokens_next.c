@@ -16,11 +16,11 @@ ranked *tokens_cheapest_network(token_search *t) {
     return least;
 }
 
-/* What is built without further thought: no taper, one plane, whole ports. */
+/* What is built without further thought: no taper, one plane, whole ports, rails as the family has them. */
 static bool is_plain(const ranked *r) {
     const structure *x = r->structure;
     FAB_ALL(is_whole, i, x->n_tiers, x->tier[i].breakout == 1 && x->tier[i].breakout_up == 1);
-    return is_whole && x->planes == 1 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
+    return is_whole && x->planes == 1 && x->rails_per_switch == 0 && r->candidate->value[GOAL_TAPER] <= 1 + ROUNDING;
 }
 
 /* The least bound of a family (NULL: of any) and tapers up to `taper`, of those that might enter the list. */

@@ -17,7 +17,7 @@ typedef struct chosen {
     const fab_catalog *catalog;
     const fab_prices *prices;
     const char *family;
-    uint64_t gpus, planes, domain, n_tiers;
+    uint64_t gpus, planes, domain, n_tiers, sharing;
     double nic_bps;
     const fab_catalog_switch *model[4];
     uint64_t split[4];
@@ -66,6 +66,9 @@ static void try_design(chosen *c) {
         if (!top) {
             n += (size_t)snprintf(text + n, sizeof text - n, ",taper.%" PRIu64 "=%.17g", t + 1, c->taper[t]);
         }
+    }
+    if (c->sharing > 0) {
+        (void)snprintf(text + n, sizeof text - n, ",rails-per-switch=%" PRIu64, c->sharing);
     }
     if (fab_design_read(text, NULL, 0, design, NULL) == FAB_OK &&
         fab_topology_predict(&design->fabric, counts, NULL) == FAB_OK &&
@@ -119,6 +122,15 @@ static void try_switches(chosen *c, uint64_t t) {
     }
 }
 
+/* Of any rails that share a network: those that do not divide them are no design. */
+static void try_sharing(chosen *c) {
+    static const uint64_t SHARING[] = {0, 1, 2, 4, 8, 16, 32};
+    for (size_t i = 0; i < (strcmp(c->family, "rail-only") == 0 ? 7 : 1); i++) {
+        c->sharing = SHARING[i];
+        try_switches(c, 0);
+    }
+}
+
 oracle_design *oracle_designs(const fab_catalog *catalog, const fab_prices *prices, uint64_t gpus, size_t *out_n) {
     chosen c = {.catalog = catalog, .prices = prices, .gpus = gpus};
     for (size_t f = 0; f < catalog->n_families; f++) {
@@ -131,7 +143,7 @@ oracle_design *oracle_designs(const fab_catalog *catalog, const fab_prices *pric
                         c.planes = catalog->planes[p];
                         c.domain = catalog->domains[d];
                         c.nic_bps = catalog->nics_bps[r];
-                        try_switches(&c, 0);
+                        try_sharing(&c);
                     }
                 }
             }

@@ -82,6 +82,14 @@ extern const fab_family *const fab_families[];
 
 const fab_family *fab_family_find(const char *name);
 
+/** Rails of a rail-only fabric. */
+typedef struct fab_rails {
+    uint64_t n, shared; /**< in all; that share a network, as rails-per-switch says or leaves it */
+} fab_rails;
+
+/** Zeros: another family, or servers and domains that do not fit. */
+fab_rails fab_topology_rails(const fab_fabric_spec *spec);
+
 /** Counts read off a built fabric. O(nodes + cables). */
 void fab_fabric_count(const fab_fabric *fabric, fab_counts *out);
 

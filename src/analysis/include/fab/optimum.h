@@ -28,6 +28,7 @@ typedef struct fab_optimum_point {
     char family[FAB_NAME_SIZE];
     char switches[160]; /**< "64x800G*2 / 64x800G": leaf first, *2 = ports split in two below */
     uint64_t tiers, planes, domain;
+    uint64_t rails_per_switch; /**< that share a network; 0: as many as the family has by itself */
     double nic_bps;
     uint64_t n_switches, n_cables;
     double built_taper[FAB_MAX_TIERS]; /**< tiers - 1 entries */
@@ -59,7 +60,7 @@ typedef enum fab_loss {
 typedef struct fab_optimum_loser {
     char family[FAB_NAME_SIZE];
     char switches[160];
-    uint64_t tiers, planes, domain;
+    uint64_t tiers, planes, domain, rails_per_switch;
     double nic_bps;
     fab_loss loss;
     double total_usd;                /**< of its best design; 0 for the other kinds of loss */

@@ -53,12 +53,12 @@ typedef struct fab_cost {
     double capital_usd_per_year;   /**< total_usd over the years of the price book */
     double power_w, energy_usd_per_year;
     uint64_t transceivers; /**< modules; one twin-port module counts once */
-    fab_cost_line lines[FAB_MAX_COST_LINES];
-    size_t n_lines;
     /* Of one part, its installation included: the parts of a fabric add up to total_usd. A cable comes with its
      * transceivers; those that two cables share are split evenly. */
     double nic_each_usd, switch_each_usd[FAB_MAX_TIERS];
     double cable_each_usd[FAB_MAX_CABLE_KINDS]; /**< [i]: of the cables counts.kinds[i] */
+    size_t n_lines;
+    fab_cost_line lines[FAB_MAX_COST_LINES]; /**< last, so that no more than there are is copied */
 } fab_cost;
 
 /** What spare servers make of a fabric, in closed form. */
