@@ -19,6 +19,16 @@ static const char *no_impact(const fab_study_summary *s) {
                    : "Not told apart: the draw of the paths decides which loss costs most.";
 }
 
+const char *study_show_span(fab_page *page, double span_s) {
+    const double day = 86400;
+    const double hour = 3600;
+    if (span_s >= 2 * hour) {
+        bool has_days = span_s >= 2 * day;
+        return fab_show(page, "%.4g %s", span_s / (has_days ? day : hour), has_days ? "days" : "hours");
+    }
+    return fab_show_time(page, span_s);
+}
+
 const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     const bool shares_batch = s->model.shrinks && s->model.keeps_batch && strcmp(v->policy, "shrink") == 0;
     const char *slower = s->has_spares && strcmp(v->policy, "none") != 0
