@@ -111,9 +111,9 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
         length -= length > 0 && strchr(",;:", text[length - 1]) != NULL;
     }
     FAB_FORMAT(cut, "%.*s%s", (int)length, text, is_whole ? "" : "\xE2\x80\xA6");
+    const bool is_start = strcmp(anchor, "start") == 0;
     fab_graph_putf(w, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
-                   strcmp(anchor, "start") != 0 ? " text-anchor=\"" : "", strcmp(anchor, "start") != 0 ? anchor : "",
-                   strcmp(anchor, "start") != 0 ? "\"" : "");
+                   is_start ? "" : " text-anchor=\"", is_start ? "" : anchor, is_start ? "" : "\"");
     fab_xml_write_escaped(&w->xml, cut);
     fab_graph_put(w, "</text>");
 }

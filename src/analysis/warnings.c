@@ -202,19 +202,14 @@ static fab_status look_at_rail_leaves(fab_result *result, const char *of, const 
 
 static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, uint64_t tp, uint64_t domain,
                                 fab_error *err) {
-    if (!keeps_rails || strcmp(family, "rail-only") != 0) {
-        return FAB_OK;
-    }
-    char why[64] = "order=tp-cp-pp-dp puts";
-    const bool fills = tp % domain == 0; /* whatever the order */
-    if (fills) {
-        FAB_FORMAT(why, "tp=%" PRIu64 " fills scale-up domains and puts", tp);
-    }
-    return add_warning(result, err,
-                       "experts are exchanged within rails, since %s those of a group on the same GPU of their "
-                       "servers; with %sorder=tp-cp-dp-pp the all-to-all changes rails, which rail-only relays: "
-                       "compare that too",
-                       why, fills ? "tp=1," : "");
+    const bool fills = keeps_rails && tp % domain == 0; /* whatever the order */
+    return !keeps_rails || strcmp(family, "rail-only") != 0
+               ? FAB_OK
+               : add_warning(result, err,
+                             "experts are exchanged within rails, since %s puts those of a group on the same GPU of "
+                             "their servers; with %sorder=tp-cp-dp-pp the all-to-all changes rails, which rail-only "
+                             "relays: compare that too",
+                             fills ? "tp fills scale-up domains, which" : "order=tp-cp-pp-dp", fills ? "tp=1," : "");
 }
 
 static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domain, fab_error *err) {

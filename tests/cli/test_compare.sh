@@ -198,21 +198,6 @@ taller=(clos:gpus=256,taper=7 clos:gpus=256 --job model=llama3-8b --engine spray
 says '[1] and [2] are even by GPU hours' compare "${taller[@]}"
 says '[1] and [2] are even by GPU hours: $372.9 per 1e9 tokens, 0.88 % apart, less than the model is exact; [3] 1.32 % more, even with [2]' compare rail-only:gpus=256 "${taller[@]}"
 
-# --- experts that stay on one rail do not test rail-only, whose relays they need not ---
-rails=(compare rail-only:gpus=256,radix=16,taper=2 rail-spine:gpus=256,radix=32 --engine spray --quiet --job)
-expert=model=mixtral-8x7b,experts=64,batch=512,memory-check=off
-says 'experts are exchanged within rails, since tp=8 fills scale-up domains and puts those of a group on the same GPU of their servers; with tp=1,order=tp-cp-dp-pp the all-to-all changes rails' "${rails[@]}" $expert,tp=8,pp=1,ep=16
-silent 'GPUs pass traffic between rails' "${rails[@]}" $expert,tp=8,pp=1,ep=16
-says 'experts are exchanged within rails, since tp=8' "${rails[@]}" $expert,tp=8,pp=2,ep=8,order=tp-cp-dp-pp
-says 'experts are exchanged within rails, since order=tp-cp-pp-dp puts' "${rails[@]}" $expert,tp=1,pp=8,ep=16
-for crossing in tp=1,pp=8,ep=16 tp=4,pp=2,ep=16 tp=1,pp=1,ep=16; do # as that sentence says, rails are changed
-  silent 'within rails' "${rails[@]}" $expert,$crossing,order=tp-cp-dp-pp
-  says 'GPUs pass traffic between rails' "${rails[@]}" $expert,$crossing,order=tp-cp-dp-pp
-done
-for inner in tp=1,pp=1,ep=8 tp=2,pp=1,ep=4; do
-  silent 'within rails' "${rails[@]}" $expert,$inner
-done
-
 # --- relays between rails, which the verdict rests on ---
 experts=(--job model=mixtral-8x7b,tp=2,pp=2,ep=8,order=tp-cp-dp-pp,batch=512 --engine spray --quiet)
 says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${experts[@]}"

@@ -70,11 +70,10 @@ static void study_say_goodput(fab_page *page, const fab_study_summary *s, const 
                                               : "");
     }
     if (is_long && s->model.shrinks && !s->model.serves && strcmp(v->policy, "shrink") == 0) {
-        fab_page_say(page, " It holds where %s.",
-                     s->model.keeps_batch
-                         ? "replicas that are left do all of the batch (--set failures.keep-batch=no: a smaller batch)"
-                         : "the batch is smaller without lost replicas (--set failures.keep-batch=yes: those left do "
-                           "all of it)");
+        fab_page_say(page, " It holds where %s (--set failures.keep-batch=%s).",
+                     s->model.keeps_batch ? "replicas that are left do all of the batch"
+                                          : "the batch is smaller without lost replicas",
+                     s->model.keeps_batch ? "no: a smaller batch" : "yes: those left do all of it");
     }
 }
 

@@ -20,13 +20,10 @@ static const char *no_impact(const fab_study_summary *s) {
 }
 
 const char *study_show_span(fab_page *page, double span_s) {
-    const double day = 86400;
-    const double hour = 3600;
-    if (span_s >= 2 * hour) {
-        bool has_days = span_s >= 2 * day;
-        return fab_show(page, "%.4g %s", span_s / (has_days ? day : hour), has_days ? "days" : "hours");
-    }
-    return fab_show_time(page, span_s);
+    const double hours = span_s / 3600;
+    return hours >= 48  ? fab_show(page, "%.4g days", hours / 24)
+           : hours >= 2 ? fab_show(page, "%.4g hours", hours)
+                        : fab_show_time(page, span_s);
 }
 
 const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
