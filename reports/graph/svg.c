@@ -19,18 +19,22 @@ static double part_of(const fab_svg *svg, const fab_graph_edge *edge) {
     return svg->picture == FAB_PICTURE_COST ? edge->cost_usd : edge->criticality;
 }
 
-/* Bin of the colour: of the utilisation, or by fifths of the largest line. */
-static uint32_t bin_of(const fab_svg *svg, const fab_graph_edge *edge) {
+/* Fifth of the largest line or box. */
+static uint32_t fifth_of(const fab_svg *svg, double part) {
     static const uint32_t FIFTH[] = {1, 2, 3, 4, 6};
+    part = svg->largest > 0 ? part / svg->largest : 0;
+    return isnan(part)     ? FAB_GRAPH_BINS
+           : part <= 0     ? 0
+           : svg->is_alike ? FIFTH[1]
+                           : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
+}
+
+/* Bin of the colour: of the utilisation, or by fifths. */
+static uint32_t bin_of(const fab_svg *svg, const fab_graph_edge *edge) {
     double use = fab_graph_utilisation(svg->w->view, edge);
-    if (svg->picture == FAB_PICTURE_COST || svg->picture == FAB_PICTURE_FAILURES) {
-        double part = svg->largest > 0 ? part_of(svg, edge) / svg->largest : 0;
-        return isnan(part)     ? FAB_GRAPH_BINS
-               : part <= 0     ? 0
-               : svg->is_alike ? FIFTH[1]
-                               : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
-    }
-    return isnan(use) ? FAB_GRAPH_BINS : fab_graph_bin(use);
+    return svg->picture == FAB_PICTURE_COST || svg->picture == FAB_PICTURE_FAILURES ? fifth_of(svg, part_of(svg, edge))
+           : isnan(use)                                                             ? FAB_GRAPH_BINS
+                                                                                    : fab_graph_bin(use);
 }
 
 static uint32_t pass_of(const fab_svg *svg, const fab_graph_edge *edge) {
@@ -271,6 +275,17 @@ static void make_space(fab_svg *svg, const fab_graph_edge *edge) {
     svg->above = fmaxf(svg->above, (float)(rise - a.y + half_height(svg, edge->source)));
 }
 
+/* Switches, NICs and GPUs whose loss costs something. */
+static void look_at_boxes(fab_svg *svg) {
+    const uint32_t n = svg->w->view->n_nodes;
+    fab_graph_node node;
+    for (uint32_t i = 0; svg->picture == FAB_PICTURE_FAILURES && i < 2 * n; i++) { /* the largest, then its fifths */
+        fab_graph_view_node(svg->w->view, i % n, &node);
+        svg->largest = fmax(svg->largest, node.criticality);
+        svg->used_passes |= i >= n && node.criticality > 0 ? 1U << (FAB_SVG_BIN + fifth_of(svg, node.criticality)) : 0;
+    }
+}
+
 /* What the legend and the description tell of all edges. */
 static void look_at_edges(fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
@@ -287,7 +302,8 @@ static void look_at_edges(fab_svg *svg) {
         svg->largest = fmax(svg->largest, part_of(svg, &edge));
         least = part_of(svg, &edge) > 0 ? fmin(least, part_of(svg, &edge)) : least;
     }
-    svg->is_alike = least > 0.8 * svg->largest;
+    svg->is_alike = least > 0.8 * svg->largest && least < INFINITY;
+    look_at_boxes(svg);
     for (uint32_t i = 0; i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
         uint32_t pass = pass_of(svg, &edge);
@@ -430,9 +446,15 @@ static void svg_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     const fab_svg *svg = w->context;
     const fab_graph_node *node = &spot->node;
     char text[224];
+    char frame[32] = "n";
+    if (node->n_failed > 0) {
+        FAB_FORMAT(frame, "x");
+    } else if (svg->picture == FAB_PICTURE_FAILURES && node->criticality > 0) {
+        FAB_FORMAT(frame, "u%u", fifth_of(svg, node->criticality));
+    }
     fab_graph_putf(
-        w, "\n    <g><rect class=\"%s l%u\" rx=\"3\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"><title>",
-        node->n_failed > 0 ? "x" : "n", node->level < 8 ? node->level : 7,
+        w, "\n    <g><rect class=\"%s l%u\"%s rx=\"3\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"><title>",
+        frame, node->level < 8 ? node->level : 7, frame[0] == 'u' ? " stroke-width=\"5\"" : "",
         (double)(svg->x0 + spot->x - spot->row->width / 2), (double)(svg->y0 + spot->y - spot->row->height / 2),
         (double)spot->row->width, (double)spot->row->height);
     fab_xml_write_escaped(&w->xml, node->name);

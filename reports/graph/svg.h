@@ -1,6 +1,7 @@
 /** The fabric as a drawing: parts of svg.c, and what other reports may put into a page of their own. */
 #pragma once
 
+#include "fab/text_layout.h"
 #include "graph_export.h"
 
 #define FAB_SVG_WIDTH 2200.0F /* a drawing is merged rather than wider */
@@ -35,7 +36,7 @@ typedef struct fab_svg {
     uint32_t used_passes; /**< bit i: some edge is drawn in pass i */
     uint32_t n_failed;    /**< cables that are dead */
     fab_picture picture;  /**< what colours tell; AUTO: nothing */
-    double largest;       /**< of cost or criticality: that of a line */
+    double largest;       /**< of cost or criticality: that of a line, of criticality of a box too */
     bool is_alike;        /**< every line that has any costs as much, or is as critical, within a fifth of it */
     double worst;         /**< largest collision factor; NAN where none is known */
     bool labels_edges;
@@ -79,6 +80,12 @@ void fab_svg_box_name(fab_graph_writer *w, double x, double y, const char *class
 double fab_svg_text_width(const char *class, const char *text);
 /** Bytes of a text that fit into `room` pixels: all, else to a blank if one stands in their second half. */
 size_t fab_svg_fit(const char *class, const char *text, double room);
+
+/** A text of class "s" in at most `most` lines, of which the last is cut; drawn where w is not NULL. Returns how many.
+ */
+uint32_t fab_svg_lines(fab_graph_writer *w, double y, double line, uint32_t most, double room, const char *text);
+/** What a report says on a page, in one line; what the page has is released. */
+FAB_STATUS fab_svg_said(fab_page *page, fab_str *out, fab_error *err);
 
 /** "24,576 GPUs", "1 leaf": n of what stands at a level. */
 void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size);

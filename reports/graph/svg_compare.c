@@ -1,7 +1,6 @@
 /* Designs side by side as a drawing: what the comparison says, and bars of what each costs and does. */
 #include "svg.h"
 #include "fab/sweep.h"
-#include "fab/text_layout.h"
 #include "fab/units.h"
 #include "text/text_sections.h"
 
@@ -80,34 +79,17 @@ static double value_of(const measure *m, const fab_sweep_point *p) {
     return p->is_built && p->n_engines > 0 ? m->of(p) : 0;
 }
 
-/* What the report says first, in one line. */
+/* What the report says first. */
 static fab_status make_sentence(const fab_sweep *s, fab_str *out, fab_error *err) {
     FAB_OWNED_NEW(fab_page, page, 1, err);
     fab_page_init(page, NULL);
     fab_text_best_design(page, s, 0);
     fab_text_sprayed(page, s, 0);
-    fab_str_add(&page->out, ""); /* nothing is said where no design has a time */
-    for (char *rest = NULL, *word = strtok_r(page->out.data, " \n", &rest); word != NULL;
-         word = strtok_r(NULL, " \n", &rest)) {
-        fab_str_printf(out, "%s%s", out->length > 0 ? " " : "", word);
-    }
-    fab_str_release(&page->out);
-    return fab_str_status(out, err);
+    return fab_svg_said(page, out, err);
 }
 
-/* Lines of a text that is `room` wide; drawn where w is not NULL. Returns how many. */
 static uint32_t put_sentence(fab_graph_writer *w, double y, double room, const char *text) {
-    uint32_t n = 0;
-    for (; *text != '\0'; n++) {
-        const size_t length = fab_svg_fit("s", text, room);
-        if (w != NULL) {
-            char line[FAB_TEXT_PARAGRAPH];
-            FAB_FORMAT(line, "%.*s", (int)length, text);
-            fab_svg_text(w, MARGIN, y + n * LINE, "s", "start", room, line);
-        }
-        text += length + (text[length] == ' ');
-    }
-    return n;
+    return fab_svg_lines(w, y, LINE, UINT32_MAX, room, text);
 }
 
 static double row_height(const fab_sweep *s) {

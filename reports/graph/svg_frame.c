@@ -2,9 +2,11 @@
  * than as custom properties, which editors of drawings and converters do not know. */
 #include "svg.h"
 #include "fab/contention.h"
+#include "fab/study_summary.h"
 #include "fab/units.h"
 #include "fab/utf8.h"
 #include "fab/verdict.h"
+#include "text/text_sections.h"
 
 #include <ctype.h>
 
@@ -51,10 +53,11 @@ static const char STYLE[] =
     "    }\n"
     "  </style>";
 
-#define SHOWN ((size_t)596) /* bytes of a text in a line */
+#define TEXT_SHOWN ((size_t)596) /* bytes of a text in a line */
 
-#define HEADING      640  /* the same with its end */
+#define MARGIN       20.0
 #define HEADING_LINE 14.0 /* between lines of a text */
+#define STUDY_LINES  5    /* what a study says */
 
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
@@ -78,8 +81,8 @@ double fab_svg_text_width(const char *class, const char *text) {
 }
 
 size_t fab_svg_fit(const char *class, const char *text, double room) {
-    char cut[SHOWN + 1];
-    size_t length = strlen(text) < SHOWN ? strlen(text) : SHOWN;
+    char cut[TEXT_SHOWN + 1];
+    size_t length = strlen(text) < TEXT_SHOWN ? strlen(text) : TEXT_SHOWN;
     memcpy(cut, text, length);
     cut[length] = '\0';
     while (length > 0 && fab_svg_text_width(class, cut) > room) {
@@ -100,7 +103,7 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
     if (text[0] == '\0') { /* a browser places it in the corner */
         return;
     }
-    char cut[SHOWN + 4];
+    char cut[TEXT_SHOWN + 4];
     size_t length = fab_svg_fit(class, text, room);
     const bool is_whole = text[length] == '\0';
     if (!is_whole) {
@@ -108,11 +111,35 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
         length -= length > 0 && strchr(",;:", text[length - 1]) != NULL;
     }
     FAB_FORMAT(cut, "%.*s%s", (int)length, text, is_whole ? "" : "\xE2\x80\xA6");
+    const bool is_start = strcmp(anchor, "start") == 0;
     fab_graph_putf(w, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
-                   strcmp(anchor, "start") != 0 ? " text-anchor=\"" : "", strcmp(anchor, "start") != 0 ? anchor : "",
-                   strcmp(anchor, "start") != 0 ? "\"" : "");
+                   is_start ? "" : " text-anchor=\"", is_start ? "" : anchor, is_start ? "" : "\"");
     fab_xml_write_escaped(&w->xml, cut);
     fab_graph_put(w, "</text>");
+}
+
+uint32_t fab_svg_lines(fab_graph_writer *w, double y, double line, uint32_t most, double room, const char *text) {
+    uint32_t n = 0;
+    for (; text != NULL && *text != '\0' && n < most; n++) {
+        const size_t length = n + 1 < most ? fab_svg_fit("s", text, room) : strlen(text);
+        if (w != NULL) {
+            char one[FAB_TEXT_PARAGRAPH];
+            FAB_FORMAT(one, "%.*s", (int)length, text);
+            fab_svg_text(w, MARGIN, y + n * line, "s", "start", room, one);
+        }
+        text += length + (text[length] == ' ');
+    }
+    return n;
+}
+
+fab_status fab_svg_said(fab_page *page, fab_str *out, fab_error *err) {
+    char *rest = fab_str_status(&page->out, err) == FAB_OK ? page->out.data : NULL;
+    for (char *word = NULL; rest != NULL && (word = strtok_r(NULL, " \n", &rest)) != NULL;) {
+        fab_str_printf(out, "%s%s", out->length > 0 ? " " : "", word);
+    }
+    out->failed |= page->out.failed;
+    fab_str_release(&page->out);
+    return fab_str_status(out, err);
 }
 
 void fab_svg_narrow(const char *name, const char *other, size_t io_common[2]) {
@@ -273,6 +300,21 @@ static void add_bound(const fab_result *r, fab_str *out) {
     }
 }
 
+/* Of a study what its report says first, and whether the design has spares. */
+static fab_status add_study(const fab_study_summary *study, fab_str *counts, fab_str *out, fab_error *err) {
+    if (study == NULL) {
+        return FAB_OK;
+    }
+    FAB_OWNED_NEW(fab_page, page, 1, err);
+    if (study->span_s > 0) {
+        fab_str_printf(counts, " \xC2\xB7 %s spare servers", study->has_spares ? "with" : "no");
+    }
+    fab_str_printf(counts, " \xC2\xB7 study of %s", study->scenarios);
+    fab_page_init(page, NULL);
+    fab_text_study_answer(page, study);
+    return fab_svg_said(page, out, err);
+}
+
 /* The page must hold what grows with it; a few rounds settle both. */
 static fab_svg_page page_of(const double size[2], double above, double below) {
     fab_svg_page page = {.width = size[0], .scale = 1, .inner = size[1]};
@@ -350,20 +392,10 @@ static void begin_drawing(fab_svg *svg, const char *name) {
     }
 }
 
-/* A text of the heading in two lines, where one does not hold it; returns where the next may stand. */
-static double put_lines(const fab_svg *svg, double y, const fab_str *text) {
-    const double room = fab_svg_room(&svg->page);
-    const char *rest = text->data != NULL ? text->data : "";
-    const size_t length = fab_svg_fit("s", rest, room);
-    char first[HEADING];
-    if (length < sizeof first && rest[length] != '\0') {
-        FAB_FORMAT(first, "%.*s", (int)length, rest);
-        fab_svg_text(svg->w, 20, y, "s", "start", room, first);
-        rest += length + (rest[length] == ' ');
-        y += HEADING_LINE;
-    }
-    fab_svg_text(svg->w, 20, y, "s", "start", room, rest);
-    return y + HEADING_LINE;
+/* A text of the heading; returns where the next may stand. */
+static double put_lines(const fab_svg *svg, double y, uint32_t most, const fab_str *text) {
+    const uint32_t n = fab_svg_lines(svg->w, y, HEADING_LINE, most, fab_svg_room(&svg->page), text->data);
+    return y + HEADING_LINE * fmax(n, 1);
 }
 
 static void put_heading(const fab_svg *svg, const char *name) {
@@ -373,25 +405,27 @@ static void put_heading(const fab_svg *svg, const char *name) {
     FAB_OWNS(fab_str_release) fab_str title = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str bound = FAB_STR_INIT;
     FAB_OWNS(fab_str_release) fab_str cost = FAB_STR_INIT;
-    const fab_run_verdict *verdict = w->view->result->verdict;
+    const fab_result *r = w->view->result;
+    const fab_run_verdict *verdict = r->verdict;
     double room = fab_svg_room(&svg->page);
     add_counts(w->view, &counts);
     fab_str_printf(&counts, " \xC2\xB7 %s", view_sentence(w->view));
     add_traffic(svg, &traffic);
     add_title(svg, name, &title);
     if (verdict != NULL && svg->picture == FAB_PICTURE_LOAD) {
-        add_bound(w->view->result, &bound);
-        add_cost(w->view->result, &cost);
+        add_bound(r, &bound);
+        add_cost(r, &cost);
     } else if (verdict != NULL && svg->picture == FAB_PICTURE_COST) {
         fab_str_add(&bound, verdict->cost);
     }
-    if (counts.failed || traffic.failed || title.failed || bound.failed || cost.failed) {
+    if (add_study(r->study, &counts, &bound, NULL) != FAB_OK || counts.failed || traffic.failed || title.failed ||
+        bound.failed || cost.failed) {
         w->has_failed = true;
     } else {
         fab_svg_text(w, 20, 30, "h", "start", room, title.data != NULL ? title.data : "");
         fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
-        const double below = cost.length > 0 ? put_lines(svg, 65, &cost) + 4 : 65;
-        (void)put_lines(svg, put_lines(svg, below, &bound) + 4, &traffic);
+        const double below = cost.length > 0 ? put_lines(svg, 65, 2, &cost) + 4 : 65;
+        (void)put_lines(svg, put_lines(svg, below, r->study != NULL ? STUDY_LINES : 2, &bound) + 4, 2, &traffic);
     }
 }
 
@@ -418,7 +452,9 @@ static double put_bins(const fab_svg *svg, double x, double y) {
     static const char *const PARTS[FAB_GRAPH_BINS] = {"none",    "to 20 %", "to 40 %", "to 60 %",
                                                       "to 80 %", "",        "to 100 %"};
     char head[96] = "offered / rate, fullest cable and phase:";
-    if (svg->picture == FAB_PICTURE_FAILURES) {
+    if (svg->picture == FAB_PICTURE_FAILURES && !(svg->largest > 0)) {
+        FAB_FORMAT(head, "criticality:");
+    } else if (svg->picture == FAB_PICTURE_FAILURES) {
         FAB_FORMAT(head, "criticality, beside the worst of %.4g:", svg->largest);
     } else if (svg->picture == FAB_PICTURE_COST) {
         FAB_FORMAT(head, "dollars of cables, beside the dearest line of %s:", fab_money_format(FAB_ROOM, svg->largest));

@@ -132,6 +132,8 @@ void fab_text_validation(fab_page *page, const struct fab_published *published);
 void fab_text_published(fab_page *page, const struct fab_published *published, const fab_result *result);
 /** What failure scenarios do to a job: how bad it is, and what has the highest impact. */
 void fab_text_study(fab_page *page, const struct fab_study_summary *study);
+/** Of it what is said first, in few sentences: how bad it is, and what has the highest impact. */
+void fab_text_study_answer(fab_page *page, const struct fab_study_summary *study);
 /** What is wrong with an installed fabric, worst first. */
 void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *audit);
 struct fab_observed;

@@ -96,7 +96,8 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 /* --- what bounds it ----------------------------------------------------------------------------------------------- */
 
 #define VERDICT_REST          0.1             /* of what NICs need, which yet does not bind in their place */
-#define VERDICT_INCAST        1.25            /* as long as any other does the only NIC need that bounds a phase */
+#define VERDICT_INCAST        1.25            /* as long as any other needs a NIC that is named whatever else binds */
+#define VERDICT_ALONE         0.01            /* of a phase beyond its fullest NIC, which binds alone where none ties */
 #define VERDICT_COMMUNICATION "communication" /* that computation does not hide */
 
 typedef struct part {
@@ -286,10 +287,11 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
     const char *limit = limit_of_phase(r, v, longest, room);
     verdict_say(out, "%s, in %s: %s%s", limit, longest->name, v->has_time ? "" : "its fullest link needs ",
                 VERDICT_SECONDS(most));
-    if (strncmp(limit, "NICs", 4) == 0 && longest->fullest_nic_s >= longest->hosts_s * (1 - VERDICT_SAME) &&
-        longest->fullest_nic_s > VERDICT_INCAST * longest->next_nic_s) {
-        verdict_say(out, "; the bytes of %s alone take %s", longest->fullest_nic,
-                    VERDICT_SECONDS(longest->fullest_nic_s));
+    const double nic_s = longest->fullest_nic_s;
+    const bool is_alone = nic_s * (1 - VERDICT_MARGIN) > longest->next_nic_s && most <= nic_s * (1 + VERDICT_ALONE);
+    if (strncmp(limit, "NICs", 4) == 0 && nic_s >= longest->hosts_s * (1 - VERDICT_SAME) &&
+        (is_alone || nic_s > VERDICT_INCAST * longest->next_nic_s)) {
+        verdict_say(out, "; the bytes of %s alone take %s", longest->fullest_nic, VERDICT_SECONDS(nic_s));
         verdict_say(out, ", of any other at most %s", VERDICT_SECONDS(longest->next_nic_s));
     }
     if (v->has_time && longest->relay_s > FAB_VERDICT_LITTLE * most) {

@@ -49,13 +49,15 @@ static void bound_of_rival(const fab_contention *c, const fab_contention_engine 
             verdict_say(out, "; both use %s", job->rival_link);
         }
     } else if (job->n_tried > 0) {
-        verdict_say(out, "; no single job: without any one of %" PRIu32 " it takes as long%s", job->n_tried,
+        verdict_say(out, "; no single job costs it a thousandth of its time%s",
                     e->n_seeds > 1 && !(job->expected_s > 0) ? ", as far as the seeds tell" : "");
     } else {
         verdict_say(out, "; to whom was not tried: that takes a replay without each of the others");
     }
     if (job->n_tried > 0 && job->n_tried + 1 < e->n_contending && !(job->expected_s > 0)) {
         verdict_say(out, " (tried: the %" PRIu32 " that share its latest links)", job->n_tried);
+    } else if (job->n_tried > 0 && !job->has_rival) {
+        verdict_say(out, " (%" PRIu32 " tried)", job->n_tried);
     }
 }
 

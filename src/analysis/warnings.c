@@ -146,9 +146,10 @@ static void count_expert_flows(const char *phase, uint64_t flows, uint64_t fabri
 }
 
 bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
-    return job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep > 1 && domain > 1 && job->pp > 1 &&
-           strcmp(job->order, "tp-cp-pp-dp") == 0 && job->cp == 1 && job->tp * job->pp % domain == 0 &&
-           job->tp * job->ep > domain;
+    const bool keeps_order =
+        job->pp > 1 && strcmp(job->order, "tp-cp-pp-dp") == 0 && job->cp == 1 && job->tp * job->pp % domain == 0;
+    return job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep > 1 && domain > 1 &&
+           (keeps_order || job->tp % domain == 0) && job->tp * job->ep > domain;
 }
 
 void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char out[FAB_SOLD_SIZE]) {
@@ -199,13 +200,16 @@ static fab_status look_at_rail_leaves(fab_result *result, const char *of, const 
                              of, c->rails, ports, used);
 }
 
-static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, fab_error *err) {
+static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, uint64_t tp, uint64_t domain,
+                                fab_error *err) {
+    const bool fills = keeps_rails && tp % domain == 0; /* whatever the order */
     return !keeps_rails || strcmp(family, "rail-only") != 0
                ? FAB_OK
                : add_warning(result, err,
-                             "experts are exchanged within rails, since order=tp-cp-pp-dp puts those of a group on the "
-                             "same GPU of their servers; with order=tp-cp-dp-pp the all-to-all changes rails, which "
-                             "rail-only relays: compare that too");
+                             "experts are exchanged within rails, since %s puts those of a group on the same GPU of "
+                             "their servers; with %sorder=tp-cp-dp-pp the all-to-all changes rails, which rail-only "
+                             "relays: compare that too",
+                             fills ? "tp fills scale-up domains, which" : "order=tp-cp-pp-dp", fills ? "tp=1," : "");
 }
 
 static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domain, fab_error *err) {
@@ -244,7 +248,8 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
     FAB_PASS(look_at_others(result, job->id, result->other_jobs, err));
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
     FAB_PASS(look_at_batch(result, job->batch, job->batch_unrounded, result->ranks, err));
-    FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
+    FAB_PASS(
+        look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), job->tp, spec->domain, err));
     FAB_PASS(fab_warn_of_gpu(result, job, spec, err));
     uint64_t experts[2] = {0};
     for (size_t i = 0; result->fabrics[0].counts.tiers > 1 && i < result->n_phases; i++) {
@@ -293,7 +298,7 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
     FAB_PASS(look_at_experts(result, p->n_kept_experts, p->keeps_by_plan, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
     FAB_PASS(look_at_batch(result, p->batch, p->batch_unrounded, p->job_gpus, err));
-    FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
+    FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, p->tp, p->domain, err));
     FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
     if (result->sweep->compares_designs) {
         FAB_FORMAT(of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);

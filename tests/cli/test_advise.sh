@@ -125,6 +125,23 @@ says() { grep -qE -- "$1" lines || { cat lines; fail "no '$1'"; }; }
 lacks() { ! grep -qE -- "$1" lines || { cat lines; fail "says '$1'"; }; }
 screen "${incast[@]:1:5}" --seeds 8
 says 'NICs \(hash collisions x1\.07\), in matrix: 362\.5 ms; the bytes of nic-40 alone take 340 ms, of any other at most 100 ms'
+# A NIC that needs most and binds alone is named though it is no incast; of two that need as much, and where something else takes longer, none.
+lone() { # lone BYTES OTHER: nic-9 and nic-41 receive so much, all others less
+  printf 'src,dst,bytes\n' >lone.csv
+  for source in 1 17 25 33; do printf '%s,9,%s\n%s,41,%s\n' $source "$1" $source "$2"; done >>lone.csv
+}
+lone 110000000 100000000
+screen rail-spine:gpus=64,radix=16 --traffic file:lone.csv --engine spray
+says 'NICs, in matrix: [0-9.]+ ms; the bytes of nic-9 alone take [0-9.]+ ms, of any other at most [0-9.]+ ms'
+/usr/bin/python3 - lines <<'PYTHON' || fail "what a NIC alone takes"
+import re, sys
+all_, one, other = map(float, re.search(r"matrix: ([\d.]+) ms; the bytes of nic-9 alone take ([\d.]+) ms, of any other at most ([\d.]+) ms", open(sys.argv[1]).read()).groups())
+assert all_ / one < 1.01 and abs(one / other - 1.1) < 1e-3, (all_, one, other)
+PYTHON
+lone 100000000 100000000
+screen rail-spine:gpus=64,radix=16 --traffic file:lone.csv --engine spray
+says 'NICs, in matrix'
+lacks 'alone take'
 screen "${incast[@]:1:5}" # its first seed takes what the NIC does
 says '78 of 80 flows cross an overfull link; none of these binds, NICs take as long'
 screen clos:gpus=128,radix=32,taper=4 --traffic pattern:shift,by=40 --engine ecmp,qp=4 --advise

@@ -52,5 +52,32 @@ e = json.load(open("listed"))["phases"][0]["engines"][0]
 assert abs(e["transfer_s"] / e["busiest_link_s"] - 1) < 1e-9, (e["transfer_s"], e["busiest_link_s"])
 CHECK
 
+# Experts that stay on one rail do not test rail-only, whose relays they need not.
+warned() { # warned ARGUMENTS...: as one line in out
+  "$program" "$@" >lines 2>err || fail "$*: exit code $?: $(<err)"
+  tr -s ' \n' '  ' <lines >out
+}
+says() { # says TEXT ARGUMENTS...
+  warned "${@:2}"
+  grep -F -- "$1" out >/dev/null || fail "${*:2}: no '$1'"
+}
+silent() { # silent TEXT ARGUMENTS...
+  warned "${@:2}"
+  ! grep -F -- "$1" out >/dev/null || fail "${*:2}: says '$1'"
+}
+rails=(compare rail-only:gpus=256,radix=16,taper=2 rail-spine:gpus=256,radix=32 --engine spray --quiet --job)
+expert=model=mixtral-8x7b,experts=64,batch=512,memory-check=off
+says 'experts are exchanged within rails, since tp fills scale-up domains, which puts those of a group on the same GPU of their servers; with tp=1,order=tp-cp-dp-pp the all-to-all changes rails' "${rails[@]}" $expert,tp=8,pp=1,ep=16
+silent 'GPUs pass traffic between rails' "${rails[@]}" $expert,tp=8,pp=1,ep=16
+says 'experts are exchanged within rails, since tp fills' "${rails[@]}" $expert,tp=8,pp=2,ep=8,order=tp-cp-dp-pp
+says 'experts are exchanged within rails, since order=tp-cp-pp-dp puts' "${rails[@]}" $expert,tp=1,pp=8,ep=16
+for crossing in tp=1,pp=8,ep=16 tp=4,pp=2,ep=16 tp=1,pp=1,ep=16; do # as that sentence says, rails are changed
+  silent 'within rails' "${rails[@]}" $expert,$crossing,order=tp-cp-dp-pp
+  says 'GPUs pass traffic between rails' "${rails[@]}" $expert,$crossing,order=tp-cp-dp-pp
+done
+for inner in tp=1,pp=1,ep=8 tp=2,pp=1,ep=4; do
+  silent 'within rails' "${rails[@]}" $expert,$inner
+done
+
 echo "$failures failures"
 [[ $failures -eq 0 ]]

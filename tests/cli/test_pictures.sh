@@ -57,6 +57,31 @@ for k, name in enumerate(columns):
     assert third == 0 and abs(second / first / (b / a) - 1) < 1e-3 and len({bar[0] for bar in bars[3 * k:3 * k + 3]}) == 1, (name, bars)
 assert any(t.startswith("[3] clos:gpus=63: ") for t in texts) and open("compared.pdf", "rb").read(5) == b"%PDF-", texts
 PYTHON
+# A study: what its report says first, uncut, and whether there are spares; boxes are framed whose loss costs something.
+studied() { # studied NAME ARGUMENTS...
+  "$program" study "${@:2}" --quiet --export "$1.svg" >"$1.txt" || fail "study ${*:2}"
+}
+studied spared clos:gpus=256,radix=16,spares=2 --job model=llama3-8b --scenarios time:365d@400
+studied unspared rail-spine:gpus=128,radix=16 --job model=llama3-8b --scenarios time:90d@20
+studied lost rail-spine:gpus=128,radix=16 --job model=llama3-8b --scenarios switches:1
+studied even clos:gpus=64,radix=16 --job model=gpt-1.7b --scenarios links:1 --engine spray
+python3 - <<'PYTHON' || fail "the picture of a study"
+import html, re
+def heading(name):
+    texts = [html.unescape(t) for t in re.findall(r'<text class="[hs]"[^>]*>([^<]*)</text>', open(name + ".svg").read())]
+    said = " ".join(texts[2:])
+    report = re.sub(r"\s+", " ", open(name + ".txt").read())
+    assert all(part in report for part in re.split(r"\.(?: |$)", said)) and "\u2026" not in "".join(texts) and len(texts) <= 6, (said, report[:900])
+    return texts[0], texts[1], said
+name, counts, said = heading("spared")
+assert name == "clos:gpus=256,radix=16,spares=2" and counts.endswith(" with spare servers \u00b7 study of time:365d@400"), counts
+assert re.search(r"In 365 days the job does [\d.]+ % of .* on average\. At this rate failures cost \$[\d.]+k a quarter, .*\. Highest impact: ", said), said
+assert "no spare servers" in heading("unspared")[1] and " % of the work " in heading("unspared")[2]
+assert heading("lost")[2] == "The job stops in 16 of 24 scenarios (66.7 %); in the others it takes x1.000. Highest impact: any of the 16 leaf switches (the job stops)."
+boxes = re.findall(r'<rect class="u6 l3" stroke-width="5"[^>]*><title>(leaf-\d+)[^<]*; criticality 1</title>', open("lost.svg").read())
+assert len(boxes) == 16 and "criticality, beside the worst of 1:" in open("lost.svg").read(), boxes
+assert heading("even")[2].startswith("The job ") and "worst of 0:" not in open("even.svg").read(), heading("even")
+PYTHON
 "$program" "${compared[@]}" --export compared.dot 2>err && fail "a graph of compared designs"
 grep -q 'compared.dot: dot shows one fabric, and several are compared; svg, png and pdf show all' err || fail "a graph of compared designs: $(<err)"
 

@@ -51,34 +51,25 @@ static bool study_has_line(const fab_study_summary *s, size_t variant) {
     return s->variants[variant].same_as == variant || variant == s->shown;
 }
 
-/* "90 days", "12 hours" */
-static const char *study_show_span(fab_page *page, double span_s) {
-    const double day = 86400;
-    const double hour = 3600;
-    if (span_s >= 2 * hour) {
-        bool has_days = span_s >= 2 * day;
-        return fab_show(page, "%.4g %s", span_s / (has_days ? day : hour), has_days ? "days" : "hours");
-    }
-    return fab_show_time(page, span_s);
-}
-
 /* --- how bad ------------------------------------------------------------------------------------------------------ */
 
-static void study_say_goodput(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    fab_page_say(page,
-                 "In %s the job does %s of the work that it would do without failures, on average; 99 %% of the "
-                 "histories reach %s, the worst %s. Of %.3g failures %.3g stop it.",
-                 study_show_span(page, s->span_s), study_show_goodput(page, v->goodput.mean),
-                 study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
-                 v->stops);
+static void study_say_goodput(fab_page *page, const fab_study_summary *s, const fab_study_variant *v, bool is_long) {
+    fab_page_say(page, "In %s the job does %s of the work that it would do without failures, on average",
+                 study_show_span(page, s->span_s), study_show_goodput(page, v->goodput.mean));
+    if (is_long) {
+        fab_page_say(page, "; 99 %% of the histories reach %s, the worst %s. Of %.3g failures %.3g stop it",
+                     study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
+                     v->stops);
+    }
+    fab_page_say(page, ".");
     if (v->quarterly_lost_usd > 0) {
         fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f%s%s.",
                      fab_show_money(page, v->quarterly_lost_usd), s->gpu_hour_usd, study_main_loss(page, s, v),
-                     s->has_spares ? ", against this design without failures; compare tells what its fabric for spares "
-                                     "costs in time"
-                                   : "");
+                     s->has_spares && is_long ? ", against this design without failures; compare tells what its fabric "
+                                                "for spares costs in time"
+                                              : "");
     }
-    if (s->model.shrinks && !s->model.serves && strcmp(v->policy, "shrink") == 0) {
+    if (is_long && s->model.shrinks && !s->model.serves && strcmp(v->policy, "shrink") == 0) {
         fab_page_say(page, " It holds where %s (--set failures.keep-batch=%s).",
                      s->model.keeps_batch ? "replicas that are left do all of the batch"
                                           : "the batch is smaller without lost replicas",
@@ -146,7 +137,7 @@ static void study_find_ends(const fab_study_summary *s, size_t *best, size_t *wo
 }
 
 /* What is shown, named where there is another: "[2] first-spare does best of 3. In 90 days ..." */
-static void study_put_answer(fab_page *page, const fab_study_summary *s) {
+static void study_put_answer(fab_page *page, const fab_study_summary *s, bool is_long) {
     const fab_study_variant *v = &s->variants[s->shown];
     size_t best = 0;
     size_t worst = 0;
@@ -156,15 +147,14 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
     }
     study_find_ends(s, &best, &worst);
     if (best != worst) {
-        const char *name = study_show_name(page, s, s->shown);
-        fab_page_say(page, best == s->shown ? "%s does best of %zu%s. " : "%s of %zu%s. ", name, s->n_variants,
-                     best == s->shown ? study_even(page, s) : "");
+        fab_page_say(page, "%s%s of %zu%s. ", study_show_name(page, s, s->shown), best == s->shown ? " does best" : "",
+                     s->n_variants, best == s->shown ? study_even(page, s) : "");
     }
     if (s->n_seeds == 1) {
         fab_page_say(page, "By one draw of the paths%s. ", s->n_looked_at > 0 ? "" : " (--seeds 8 for more)");
     }
     if (s->span_s > 0) {
-        study_say_goodput(page, s, v);
+        study_say_goodput(page, s, v, is_long);
     } else {
         study_say_sets(page, s, v);
         if (best != worst && v->impact > FAB_SAME_FACTOR) {
@@ -572,11 +562,18 @@ static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
     fab_text_conventions(page, LINES, FAB_N_OF(LINES) - (s->span_s > 0 ? 0 : 1));
 }
 
+void fab_text_study_answer(fab_page *page, const fab_study_summary *s) {
+    study_put_answer(page, s, false);
+    if (s->n_done > 0) {
+        study_put_highest(page, s);
+    }
+}
+
 void fab_text_study(fab_page *page, const fab_study_summary *s) {
     char title[sizeof s->scenarios + sizeof s->design + 8];
     FAB_FORMAT(title, "%s on %s", s->scenarios, s->design);
     fab_text_heading(page, "STUDY", title);
-    study_put_answer(page, s);
+    study_put_answer(page, s, true);
     if (s->n_done > 0) {
         study_put_others(page, s);
         study_put_highest(page, s);

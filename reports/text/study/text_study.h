@@ -10,6 +10,9 @@ const char *study_show_factor(fab_page *page, double factor);
 /** "0.12 %", of a ratio. */
 const char *study_show_percent(fab_page *page, double ratio);
 
+/** "90 days", "12 hours" */
+const char *study_show_span(fab_page *page, double span_s);
+
 /** How the figures of this study look that times, loads or the goodput are told by: one of the above, or plain. */
 typedef const char *study_show(fab_page *page, double figure);
 study_show *study_figure(const fab_study_summary *s);

@@ -19,6 +19,13 @@ static const char *no_impact(const fab_study_summary *s) {
                    : "Not told apart: the draw of the paths decides which loss costs most.";
 }
 
+const char *study_show_span(fab_page *page, double span_s) {
+    const double hours = span_s / 3600;
+    return hours >= 48  ? fab_show(page, "%.4g days", hours / 24)
+           : hours >= 2 ? fab_show(page, "%.4g hours", hours)
+                        : fab_show_time(page, span_s);
+}
+
 const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     const bool shares_batch = s->model.shrinks && s->model.keeps_batch && strcmp(v->policy, "shrink") == 0;
     const char *slower = s->has_spares && !s->model.serves && strcmp(v->policy, "none") != 0

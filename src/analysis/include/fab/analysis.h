@@ -120,8 +120,9 @@ void fab_gpu_sold_unlike(const fab_gpu *gpu, const fab_fabric_spec *spec, char o
 FAB_STATUS fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fab_fabric_spec *spec, fab_error *err);
 
 /**
- * Whether the default order of ranks puts all members of a group of experts on one rail, so that their all-to-all needs
- * no link between rails; in the order of other programs it leaves the scale-up domain, and does.
+ * Whether all members of a group of experts stand on one rail, so that their all-to-all needs no link between rails: by
+ * the default order of ranks, or since tensor parallelism fills scale-up domains. Else, where it leaves the domain, it
+ * does.
  */
 bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain);
 
