@@ -75,6 +75,7 @@ check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=60,tokens=4,prefil
 check run $small --job kind=ranking,table-sharding=tables,memory-check=off --engine spray
 check optimize --gpus 64 --min-bisection 0.5
 check optimize --gpus 256 --family clos # at the edge of the catalog
+check optimize --gpus 64 --family rail-only # rails that share a network
 check optimize --gpus 64 --family clos --objective tokens --job model=gpt-1.7b,recompute=full --replays 3 --scenarios time:30d@5
 check optimize --gpus 64 --family clos,rail-only --job model=gpt-1.7b,recompute=full --replays 1
 check plan clos:gpus=16,radix=16 --job model=gpt-1.7b,recompute=full --engine spray
