@@ -38,15 +38,16 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
 
 /* Switches of the rows: one letter for each different set, explained below the table. */
 typedef struct legend {
-    const char *text[MAX_FRONT_ROWS + 1];
+    const fab_optimum_point *point[MAX_FRONT_ROWS + 1];
     size_t n;
     size_t of_row[MAX_FRONT_ROWS + 2];
 } legend;
 
-static void add_to_legend(legend *l, size_t row, const char *text) {
-    FAB_FIRST(i, l->n, strcmp(l->text[i], text) == 0);
+static void add_to_legend(legend *l, size_t row, const fab_optimum_point *p) {
+    FAB_FIRST(i, l->n,
+              strcmp(l->point[i]->switches, p->switches) == 0 && l->point[i]->rails_per_switch == p->rails_per_switch);
     if (i == l->n) {
-        l->text[l->n++] = text;
+        l->point[l->n++] = p;
     }
     l->of_row[row] = i;
 }
@@ -89,12 +90,14 @@ static void optimum_put_rows(fab_page *page, bool by_tokens, const fab_optimum_p
                           100 * p->token_difference_ratio);
         }
         if (!table.failed) {
-            add_to_legend(&switches, table.n_rows - 1, optimum_switches(page, p->switches, p->rails_per_switch));
+            add_to_legend(&switches, table.n_rows - 1, p);
         }
     }
     fab_table_end(&table, 2, optimum_put_letter, &switches);
     for (size_t i = 0; i < switches.n; i++) {
-        fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i), switches.text[i]);
+        const fab_optimum_point *p = switches.point[i];
+        fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i),
+                      optimum_switches(page, p->switches, p->rails_per_switch));
     }
     if (n > MAX_FRONT_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  and %zu more (see --json)", n - MAX_FRONT_ROWS);
