@@ -110,6 +110,7 @@ FAB_ORDER_KEYS(larger_part, part, FAB_ORDER(b->size, a->size));
 /* What a collision factor is the product of. */
 typedef struct verdict_factors {
     double taper, trunks, hash, unequal;
+    bool is_mixed; /* hash: with what unequal flows cost, as nothing tells them apart */
 } verdict_factors;
 
 /* Of one draw the factors are those of the worst link; of several their mean is divided by what no routing escapes. */
@@ -119,28 +120,30 @@ static verdict_factors verdict_factors_of(const fab_result *r, const fab_phase_r
     const double cut = fmin(fmax(p->max_cut_factor, 1), taper); /* that any routing has */
     const bool is_uneven = r->fabrics[0].trunks_differ && taper > cut * (1 + VERDICT_MARGIN);
     return (verdict_factors){is_uneven ? cut : taper, is_uneven ? taper / cut : 1,
-                             is_of_link ? e->hot[0].hash_factor : e->max_collision_factor.mean / taper, 1};
+                             is_of_link ? e->hot[0].hash_factor : e->max_collision_factor.mean / taper, 1, false};
 }
 
 /* What the time of a phase is the product of, beside what its hosts need: one that is no more than the fullest link
- * keeps hardly anybody waiting. What an even split takes too, or no link needs for its bytes, is none of the hash. */
+ * keeps hardly anybody waiting. What an even split takes too is none of the hash; equal flows end with that link. */
 static verdict_factors verdict_times_of(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p,
                                         const fab_engine_result *e) {
     const verdict_factors loads = verdict_factors_of(r, p, e);
     const double trunks = fmin(loads.trunks, e->lower_bound_ratio.mean);
     const double routing = e->lower_bound_ratio.mean / trunks;
     const double split_s = verdict_split_s(r, v, p);
-    const double by_links = e->busiest_link_s.mean > 0 ? e->busiest_link_s.mean / p->least_s / trunks : routing;
-    const double by_hash = isfinite(split_s) ? e->time_s.mean / split_s : by_links;
-    const double hash = loads.hash > 1 + VERDICT_MARGIN ? fmax(fmin(by_hash, routing), 1) : 1;
-    return (verdict_factors){p->least_s / p->hosts_s, trunks, hash, routing / hash};
+    const bool is_hashed = loads.hash > 1 + VERDICT_MARGIN;
+    const bool is_known = isfinite(split_s);
+    const double hash = is_known && is_hashed ? fmax(fmin(e->time_s.mean / split_s, routing), 1) : 1;
+    const bool is_mixed = !is_known && is_hashed && e->transfer_s.mean > e->busiest_link_s.mean * (1 + VERDICT_MARGIN);
+    return is_hashed && !is_known ? (verdict_factors){p->least_s / p->hosts_s, trunks, routing, 1, is_mixed}
+                                  : (verdict_factors){p->least_s / p->hosts_s, trunks, hash, routing / hash, false};
 }
 
 /* "hash collisions x1.90 (taper x1.76)": the largest first; of one its name. "NICs (taper x1.02)": they are little. */
 static const char *limit_of_factors(const verdict_factors *f, bool is_little, char room[VERDICT_NAME]) {
     part parts[] = {{"taper", f->taper},
                     {"unequal trunks", f->trunks},
-                    {"hash collisions", f->hash},
+                    {f->is_mixed ? "collisions and unequal flows" : "hash collisions", f->hash},
                     {"unequal flows", f->unequal}};
     size_t n = 0;
     qsort(parts, FAB_N_OF(parts), sizeof parts[0], larger_part);

@@ -5,7 +5,9 @@
 #include "fab/sweep.h"
 #include "verdict_lines.h"
 
-#define NOTHING 1e-6 /* of a time: less of it is not worth a word */
+#define NOTHING         1e-6 /* of a time: less of it is not worth a word */
+#define VERDICT_UNCLEAR 0.01 /* a gain that seeds leave open is worth more of them */
+#define MORE_SEEDS      4    /* times as many halve an interval */
 
 /* --- failures, slower parts, other jobs --------------------------------------------------------------------------- */
 
@@ -126,6 +128,15 @@ static bool add_engines(const fab_run_verdict *v, bool of_luck, const char *befo
     return comma != before;
 }
 
+/* What those save over several seeds that these do not tell from none, where that is worth asking for more; else 0. */
+static double unclear_ratio(const fab_run_verdict *v) {
+    double most = 0;
+    FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
+        most = a->is_checked && !a->is_confirmed ? fmax(most, a->seeds_ratio) : most;
+    }
+    return most > VERDICT_UNCLEAR ? most : 0;
+}
+
 static bool has_luck(const fab_run_verdict *v) {
     FAB_ANY(any, i, v->n_alternatives, v->alternatives[i].is_checked && !v->alternatives[i].is_confirmed);
     return any;
@@ -158,15 +169,22 @@ static bool is_of_plan(const fab_result *r, const fab_run_verdict *v) {
 static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *tapered,
                              const fab_phase_result *phase, bool wins, bool leaves, char *out) {
     const char *between = wins ? "; " : "";
+    const double unclear = unclear_ratio(v);
     if (!wins && v->n_alternatives > 0) {
-        verdict_say(out, "%s", out[0] != '\0' ? "beside it " : keep_routing(r, v));
+        verdict_say(out, "%s", out[0] != '\0' ? "beside it " : unclear > 0 ? "" : keep_routing(r, v));
         between = add_engines(v, false, "less than 0.1 % is saved by ", out) ? "; " : between;
     }
     if (has_luck(v)) {
         verdict_say(out, "%s", between);
-        (void)add_engines(v, true, "the gain of ", out);
-        verdict_say(out, " is luck of %s: nothing clear over %" PRIu64 " seeds",
-                    r->n_seeds > 1 ? "these draws" : "this draw", fab_verdict_seeds(r->n_seeds));
+        (void)add_engines(v, true, unclear > 0 ? "whether there is a gain of " : "the gain of ", out);
+        const uint64_t n = fab_verdict_seeds(r->n_seeds);
+        if (unclear > 0) {
+            verdict_say(out, ", %.1f %% in the mean, %" PRIu64 " seeds do not tell (--seeds %" PRIu64 " tells more)",
+                        100 * unclear, n, MORE_SEEDS * n);
+        } else {
+            verdict_say(out, " is luck of %s: nothing clear over %" PRIu64 " seeds",
+                        r->n_seeds > 1 ? "these draws" : "this draw", n);
+        }
         between = "; ";
     }
     if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
@@ -241,6 +259,14 @@ static const fab_advice_row *best_of_switches(const fab_advice *a) {
         }
     }
     return NULL;
+}
+
+/* The row that saves most without other switches, where it is worth asking for more seeds; NULL: there is none. */
+static const fab_advice_row *best_unclear(const fab_advice *a) {
+    FAB_FIRST(i, a->n_rows,
+              a->rows[i].gain.verdict == FAB_ADVICE_UNCLEAR && !a->rows[i].needs_switch_support &&
+                  a->rows[i].gain.ratio > VERDICT_UNCLEAR);
+    return i < a->n_rows ? &a->rows[i] : NULL;
 }
 
 /* What a change asks for. */
@@ -338,9 +364,19 @@ static void advice_of_search(const fab_advice *a, bool is_planned, char *out) {
         return;
     }
     if (b->n_changes == 0) {
-        verdict_say(out,
-                    "keep what is there: of %" PRIu64 " configurations none is clearly faster without other switches",
-                    a->n_evaluated);
+        const fab_advice_row *unclear = best_unclear(a);
+        if (unclear != NULL) {
+            verdict_say(out,
+                        "nothing that is clear: %s saves %.1f %% in the mean of %" PRIu64
+                        " seeds, which do not tell it "
+                        "from nothing (--seeds %" PRIu64 " tells more)",
+                        name_change(unclear->change), 100 * unclear->gain.ratio, a->n_seeds, MORE_SEEDS * a->n_seeds);
+        } else {
+            verdict_say(out,
+                        "keep what is there: of %" PRIu64 " configurations none is clearly faster without other "
+                        "switches",
+                        a->n_evaluated);
+        }
     } else if (is_checked && b->check.verdict != FAB_ADVICE_FASTER) {
         const fab_advice_gain *check = &b->check;
         verdict_say(out, "nothing that is confirmed: over other seeds %s saves %.1f %% +- %.1f %%",

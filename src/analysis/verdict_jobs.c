@@ -70,7 +70,8 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, bool is_one_draw, 
         verdict_say(out, "the %zu jobs do not slow each other down. ", c->n_jobs);
     } else {
         const fab_contended_phase *job = &e->jobs[worst];
-        verdict_say(out, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
+        verdict_say(out, "job %s of %zu loses most to the others%s: ", c->jobs[worst].id, c->n_jobs,
+                    e->n_seeds > 1 ? " (by these seeds; others may name another)" : "");
         const double alone_s = fab_contended_s(job, false);
         const double now_s = fab_contended_now_s(job);
         const size_t costly = fab_contention_most_costly(c, e);
@@ -91,7 +92,10 @@ void verdict_add_jobs(const fab_contention *c, size_t engine, bool is_one_draw, 
         verdict_say(out, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
         if (e->has_expected && costly < c->n_jobs) {
             verdict_say(out, "%sob %s costs the others most: by chance the time of %.3g of their GPUs. ",
-                        is_one_draw ? "By this draw j" : "J", c->jobs[costly].id, e->jobs[costly].costs_gpus);
+                        is_one_draw      ? "By this draw j"
+                        : e->n_seeds > 1 ? "By these seeds j"
+                                         : "J",
+                        c->jobs[costly].id, e->jobs[costly].costs_gpus);
         }
     }
     verdict_say(out, "Job %s alone: ", c->jobs[0].id);

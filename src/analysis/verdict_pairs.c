@@ -90,14 +90,14 @@ bool fab_verdict_add_pairs(fab_pairs_time *list, size_t n, char *out, size_t siz
                    list[last].pairs, 100 * (1 - list[last].time_s / list[0].time_s), list[0].pairs);
         fab_append(out, size,
                    last + 1 == n ? ", the most here"
-                   : behind > 0  ? "; more save %.2g %% at most"
-                                 : "; more save nothing",
-                   behind);
+                   : behind > 0  ? "; more, up to %" PRIu64 ", save %.2g %%"
+                                 : "; more, up to %" PRIu64 ", save nothing",
+                   list[n - 1].pairs, behind);
     } else {
         fab_append(out, size,
-                   behind > 0 ? "more queue pairs than %" PRIu64 " save %.2g %% at most"
-                              : "more queue pairs than %" PRIu64 " save nothing",
-                   list[0].pairs, behind);
+                   behind > 0 ? "more queue pairs than %" PRIu64 ", up to %" PRIu64 ", save %.2g %%"
+                              : "more queue pairs than %" PRIu64 ", up to %" PRIu64 ", save nothing",
+                   list[0].pairs, list[n - 1].pairs, behind);
     }
     return true;
 }

@@ -64,7 +64,7 @@ static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, 
     return FAB_OK;
 }
 
-/* of: "[2] ", the design of several; else empty. */
+/* of: "front-end: "; else empty. */
 static fab_status look_at_tiers(fab_result *result, const char *of, const fab_counts *counts, const double *given,
                                 fab_error *err) {
     for (uint64_t t = 1; counts->wiring == FAB_WIRING_TREE && counts->tiers > 0 && t <= FAB_MAX_TIERS; t++) {
@@ -128,14 +128,12 @@ static fab_status look_at_experts(fab_result *result, uint64_t n_experts, bool i
 }
 
 /* An all-to-all of experts that no link between switches sees, where others carry something. */
-static fab_status look_at_inner_experts(fab_result *result, const char *of, uint64_t inner, uint64_t outer,
-                                        fab_error *err) {
+static fab_status look_at_inner_experts(fab_result *result, uint64_t inner, uint64_t outer, fab_error *err) {
     return inner == 0 || outer > 0
                ? FAB_OK
                : add_warning(result, err,
-                             "%sexperts are exchanged within servers and leaves: no link between switches carries any "
-                             "of it, or is tested by it",
-                             of);
+                             "experts are exchanged within servers and leaves: no link between switches carries any of "
+                             "it, or is tested by it");
 }
 
 /* Adds flows of experts that cross none of them, and all that do. */
@@ -187,17 +185,16 @@ fab_status fab_warn_of_gpu(fab_result *result, const fab_job_spec *job, const fa
 #define RAIL_MOST 0.25 /* part of a leaf's ports that one rail may leave it with */
 
 /* Rails are GPUs of a scale-up domain: of one beyond the server there are many, and each has leaves of its own. */
-static fab_status look_at_rail_leaves(fab_result *result, const char *of, const char *family, const fab_counts *c,
-                                      fab_error *err) {
+static fab_status look_at_rail_leaves(fab_result *result, const char *family, const fab_counts *c, fab_error *err) {
     const double used = c->switches_by_tier[0] > 0 ? (double)(c->nics * c->planes) / (double)c->switches_by_tier[0] : 0;
     const double ports = used > 0 ? (double)c->ports_by_tier[0] / (double)c->switches_by_tier[0] : 0;
     return strcmp(family, "rail-spine") != 0 || c->domains == c->servers || used > RAIL_MOST * ports
                ? FAB_OK
                : add_warning(result, err,
-                             "%s%" PRIu64 " rails, one for each GPU of a scale-up domain, have leaves of their own, of "
+                             "%" PRIu64 " rails, one for each GPU of a scale-up domain, have leaves of their own, of "
                              "whose %.0f ports %.3g hold NICs: family=clos shares leaves, rail-only puts several rails "
                              "on a switch (rails-per-switch)",
-                             of, c->rails, ports, used);
+                             c->rails, ports, used);
 }
 
 static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, uint64_t tp, uint64_t domain,
@@ -256,7 +253,7 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
         const fab_phase_result *p = &result->phases[i];
         count_expert_flows(p->name, p->flows, p->fabric_flows, experts);
     }
-    FAB_PASS(look_at_inner_experts(result, "", experts[0], experts[1], err));
+    FAB_PASS(look_at_inner_experts(result, experts[0], experts[1], err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, job->ep_chosen, err));
     }
@@ -274,7 +271,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
     FAB_PASS(look_at_ports(result, f, err));
     FAB_PASS(look_at_tapers(result, "", f, err));
     FAB_PASS(f->front_end != NULL ? look_at_tapers(result, "front-end: ", f->front_end, err) : FAB_OK);
-    FAB_PASS(look_at_rail_leaves(result, "", f->family, &f->counts, err));
+    FAB_PASS(look_at_rail_leaves(result, f->family, &f->counts, err));
     FAB_PASS(look_at_hosts(result, &f->spec.host, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
         FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));
@@ -283,40 +280,108 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
 }
 
 /* What the file of an installed network leaves open. */
-static fab_status look_at_gaps(fab_result *result, const char *of, const char *gaps, fab_error *err) {
+static fab_status look_at_gaps(fab_result *result, const char *gaps, fab_error *err) {
     const bool is_price_alone = strstr(gaps, "(cables)") == NULL && strstr(gaps, "(hosts-per-switch)") == NULL &&
                                 strstr(gaps, "(nic, port)") == NULL;
     return gaps[0] == '\0'
                ? FAB_OK
-               : add_warning(result, err, "%sthe file of the network leaves open what every %s rests on; assumed: %s",
-                             of, is_price_alone ? "price" : "collision and time", gaps);
+               : add_warning(result, err, "the file of the network leaves open what every %s rests on; assumed: %s",
+                             is_price_alone ? "price" : "collision and time", gaps);
 }
 
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
-    char of[24] = "";
     FAB_PASS(look_at_others(result, p->job, p->other_jobs, err));
     FAB_PASS(look_at_experts(result, p->n_kept_experts, p->keeps_by_plan, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
     FAB_PASS(look_at_batch(result, p->batch, p->batch_unrounded, p->job_gpus, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, p->tp, p->domain, err));
     FAB_PASS(look_at_gpu(result, p->sold_unlike, err));
-    if (result->sweep->compares_designs) {
-        FAB_FORMAT(of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
-    }
-    FAB_PASS(look_at_gaps(result, of, p->assumed, err));
+    FAB_PASS(look_at_gaps(result, p->assumed, err));
     uint64_t experts[2] = {0};
     for (size_t i = 0; p->counts.tiers > 1 && i < p->n_phases; i++) {
         count_expert_flows(p->phases[i].name, p->phases[i].flows, p->phases[i].fabric_flows, experts);
     }
-    FAB_PASS(look_at_inner_experts(result, of, experts[0], experts[1], err));
+    FAB_PASS(look_at_inner_experts(result, experts[0], experts[1], err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }
     FAB_PASS(look_at_rates(result, &p->counts, err));
-    FAB_PASS(look_at_tiers(result, of, &p->counts, p->taper, err));
-    FAB_PASS(look_at_rail_leaves(result, of, p->family, &p->counts, err));
+    FAB_PASS(look_at_tiers(result, "", &p->counts, p->taper, err));
+    FAB_PASS(look_at_rail_leaves(result, p->family, &p->counts, err));
     for (size_t e = 0; e < p->n_engines; e++) {
         FAB_PASS(look_at_engine(result, p->family, p->engines[e].label, err));
+    }
+    return FAB_OK;
+}
+
+/* A warning of points, and of which. */
+typedef struct point_warning {
+    char *text;
+    uint64_t n;
+    char of[96];
+} point_warning;
+
+typedef struct point_warnings {
+    point_warning *at;
+    size_t n, capacity;
+    fab_result own; /* those of one point */
+} point_warnings;
+
+static void drop_own(fab_result *own) {
+    FAB_FREE_EACH(free, own->warnings, own->n_warnings);
+    free((void *)own->warnings);
+    own->warnings = NULL;
+    own->n_warnings = 0;
+}
+
+static void release_warnings(point_warnings *w) {
+    drop_own(&w->own);
+    FAB_FREE_EACH_OF(free, w->at, w->n, .text);
+    free(w->at);
+}
+
+/* "[1], [3]" of designs, "at 2, 3" of values. */
+static void add_point(const fab_sweep *s, const fab_sweep_point *p, point_warning *io) {
+    io->n++;
+    if (s->compares_designs) {
+        fab_append(io->of, sizeof io->of, "%s[%zu]", io->n > 1 ? ", " : "", (size_t)(p - s->points) + 1);
+    } else if (io->n <= 3) {
+        fab_append(io->of, sizeof io->of, "%s%.16s", io->n > 1 ? ", " : "at ", p->value[0]);
+    } else if (io->n == 4) {
+        fab_append(io->of, sizeof io->of, " and others");
+    }
+}
+
+static fab_status note_point(const fab_sweep *s, const fab_sweep_point *p, point_warnings *io, fab_error *err) {
+    io->own.sweep = (fab_sweep *)s;
+    FAB_PASS(look_at_point(&io->own, p, err));
+    for (size_t i = 0; i < io->own.n_warnings; i++) {
+        FAB_FIRST(at, io->n, strcmp(io->at[at].text, io->own.warnings[i]) == 0);
+        if (at == io->n) {
+            const point_warning added = {.text = io->own.warnings[i]};
+            FAB_PASS(FAB_APPEND(io->at, io->n, io->capacity, err, added));
+            io->own.warnings[i] = NULL;
+        }
+        add_point(s, p, &io->at[at]);
+    }
+    drop_own(&io->own);
+    return FAB_OK;
+}
+
+/* What is not so of all points that are built is said with those of which it is. */
+static fab_status look_at_points(fab_result *result, fab_error *err) {
+    const fab_sweep *s = result->sweep;
+    FAB_OWNS(release_warnings) point_warnings found = {.n = 0};
+    uint64_t n_built = 0;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        FAB_PASS(note_point(s, p, &found, err));
+        n_built += p->is_built;
+    }
+    for (size_t i = 0; i < found.n; i++) {
+        const point_warning *w = &found.at[i];
+        const char *colon = s->compares_designs ? " " : ": ";
+        FAB_PASS(w->n < n_built ? add_warning(result, err, "%s%s%s", w->of, colon, w->text)
+                                : add_warning(result, err, "%s", w->text));
     }
     return FAB_OK;
 }
@@ -325,12 +390,10 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
     FAB_EACH(const fab_fabric_result, f, result->fabrics, result->n_fabrics) {
         char gaps[FAB_ASSUMED_SIZE];
         (void)fab_imported_gaps(&f->spec, gaps, sizeof gaps);
-        FAB_PASS(look_at_gaps(result, "", gaps, err));
+        FAB_PASS(look_at_gaps(result, gaps, err));
         FAB_PASS(strcmp(f->family, "installed") != 0 ? look_at_fabric(result, f, err) : FAB_OK);
     }
-    for (size_t i = 0; result->sweep != NULL && i < result->sweep->n_points; i++) {
-        FAB_PASS(look_at_point(result, &result->sweep->points[i], err));
-    }
+    FAB_PASS(result->sweep != NULL ? look_at_points(result, err) : FAB_OK);
     for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
         const fab_sweep_point *p = &result->mix->designs[i].job[0];
         FAB_PASS(look_at_experts(result, p->n_kept_experts, p->keeps_by_plan, err));

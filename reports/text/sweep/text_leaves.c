@@ -181,6 +181,11 @@ static void leaves_put_taper(fab_page *page, const fab_sweep *s) {
     }
 }
 
+/* "13.7 %", "x2.21 as long" */
+static const char *random_show(fab_page *page, double more) {
+    return more > 1 ? fab_show(page, "x%.3g as long", 1 + more) : fab_show_percent(page, fmax(more, 0));
+}
+
 /* Tapers rest on ranks in order. */
 static void leaves_put_random(fab_page *page, const fab_sweep *s) {
     size_t n_said = 0;
@@ -192,13 +197,12 @@ static void leaves_put_random(fab_page *page, const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points && worst > 1 + FAB_EVEN_RATIO && n_said < MOST_RANDOM; i++) {
         const fab_sweep_engine *engine = fab_sweep_has_time(&s->points[i], 0) ? &s->points[i].engines[0] : NULL;
         if (engine != NULL && engine->random_s > 0) {
-            fab_page_say(page, "%s%s at %s",
-                         n_said++ > 0
-                             ? ", "
+            fab_page_say(
+                page, "%s%s at %s",
+                n_said++ > 0 ? ", "
                              : "Ranks stand in order; with --job placement=random iterations take longer under "
                                "these plans: ",
-                         fab_show_percent(page, fmax(engine->random_s / engine->time_s - 1, 0)),
-                         fab_text_sweep_point(page, s, &s->points[i]));
+                random_show(page, engine->random_s / engine->time_s - 1), fab_text_sweep_point(page, s, &s->points[i]));
         }
     }
     if (n_said > 0) {
