@@ -21,6 +21,7 @@ static const fab_field ALTERNATIVES[] = {
              IF(is_checked)),
     FIELD(seeds_ratio, "Part of the time of all phases that it saves over these seeds, on average.", IF(is_checked),
           SIGNED, .source = "0022-advice.md"),
+    FIELD(seeds_ci95_ratio, "Half the width of the 95 % interval of that.", IF(is_checked)),
     FIELD(reason, "Why it is refused.", FILLED),
 };
 static const fab_fields ALTERNATIVE = TABLE("alternative", ALTERNATIVES, VERDICT);

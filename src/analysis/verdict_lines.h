@@ -1,6 +1,7 @@
 /** Inside of verdict*.c. */
 #pragma once
 
+#include "fab/advice.h"
 #include "fab/contention.h"
 #include "fab/units.h"
 #include "fab/verdict.h"
@@ -12,6 +13,9 @@
     0.0125 /* of its time that more queue pairs must save to be advised: they cost NICs their state                    \
             */
 #define VERDICT_NAME (FAB_ENGINE_SHORT_SIZE + 24)
+
+#define VERDICT_UNCLEAR    0.01 /* a gain that seeds leave open is worth more of them */
+#define VERDICT_MORE_SEEDS 4    /* times as many halve an interval */
 
 /** Appends to a line. */
 #define verdict_say(line, ...) fab_append((line), FAB_VERDICT_TEXT, __VA_ARGS__)
@@ -72,6 +76,9 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 
 /** Over all jobs: who loses most beside the others, and to whom; what is said after it is of the first alone. */
 void verdict_add_jobs(const fab_contention *contention, size_t engine, bool is_one_draw, char *out);
+
+/** What came of changes that were searched and ranked, by the measure of the search. */
+void verdict_add_search(const fab_advice *advice, bool is_planned, char *out);
 
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);

@@ -190,12 +190,13 @@ static fab_status share_plans(const fab_sweep_request *r, const shared_job *shar
     return FAB_OK;
 }
 
-/* That of the point, else of those of other points, with as many GPUs, what gains most there. NULL: none. */
+/* Of those of other points, with as many GPUs, what gains most there and is not the point's own. NULL: none. */
 static const fab_fewer *find_tip(const sweep_parts *points, size_t n, const fab_sweep_point *point) {
-    const fab_fewer *tip = point->fewer.servers > 0 ? &point->fewer : NULL;
-    for (size_t i = 0; point->fewer.servers == 0 && i < n; i++) {
+    const fab_fewer *tip = NULL;
+    for (size_t i = 0; i < n; i++) {
         const fab_sweep_point *p = &points[i].part[0].point;
-        if (p->fewer.servers > 0 && p->job_gpus == point->job_gpus && (tip == NULL || p->fewer.gain > tip->gain)) {
+        if (p->fewer.servers > 0 && p->job_gpus == point->job_gpus && strcmp(p->fewer.job, point->fewer.job) != 0 &&
+            (tip == NULL || p->fewer.gain > tip->gain)) {
             tip = &p->fewer;
         }
     }
@@ -208,12 +209,14 @@ static fab_status try_fewer(const fab_sweep_request *r, const shared_job *shared
                             sweep_parts *points, size_t n, fab_error *err) {
     for (size_t i = 0; i < n; i++) {
         sweep_part *part = &points[i].part[0];
-        const fab_fewer *tip = find_tip(points, n, &part->point);
+        const bool has_own = part->point.fewer.servers > 0 && r->scenarios != NULL;
+        const fab_fewer *const tips[] = {find_tip(points, n, &part->point), has_own ? &part->point.fewer : NULL};
         const char *value[FAB_SWEEP_PATHS];
-        if (tip != NULL && part->tried.n > 0 && (r->scenarios != NULL || part->point.fewer.servers == 0) &&
-            (r->start == NULL || r->start(r->start_context, SIZE_MAX, NULL) == FAB_OK)) {
-            FAB_PASS(open_again(r, i, shared, design, value, err));
-            FAB_PASS(sweep_try_fewer(r, design, value, tip, part, err));
+        for (size_t k = 0; k < FAB_N_OF(tips) && part->tried.n > 0 && part->point.idle == NULL; k++) {
+            if (tips[k] != NULL && (r->start == NULL || r->start(r->start_context, SIZE_MAX, NULL) == FAB_OK)) {
+                FAB_PASS(open_again(r, i, shared, design, value, err));
+                FAB_PASS(sweep_try_fewer(r, design, value, tips[k], part, err));
+            }
         }
         if (r->progress != NULL && r->scenarios != NULL) {
             r->progress(r->progress_context, (double)n * (1 - TIPS) + (double)(i + 1) * TIPS, n);

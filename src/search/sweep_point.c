@@ -249,18 +249,21 @@ fab_status sweep_try_others(const fab_sweep_request *request, const fab_design *
 
 /* --- fewer servers ------------------------------------------------------------------------------------------------ */
 
-/* Of what a point does on the servers of a tip, or with its batch. */
+/* Of what a point does on the servers of a tip, its own or another's, or with its batch. */
 static fab_status keep_fewer(const fab_fewer *tip, const fab_sweep_engine *few, fab_sweep_point *point,
                              fab_error *err) {
     const fab_sweep_engine *all = &point->engines[0];
     const bool has_failures = few->has_goodput && all->has_goodput;
+    const bool is_first = point->fewer.servers == 0;
     const double gain = few->iteration.tokens_per_s / all->iteration.tokens_per_s;
     const double whole_gain = has_failures ? gain * few->goodput.mean / all->goodput.mean : gain;
-    if (point->fewer.servers == 0 && !(whole_gain > 1 + fmax(FAB_EVEN_RATIO, fab_sweep_chance(few, all)))) {
-        point->tried_gain = fmax(point->tried_gain, whole_gain);
+    const bool is_better = is_first ? whole_gain > 1 + fmax(FAB_EVEN_RATIO, fab_sweep_chance(few, all))
+                                    : gain > point->fewer.gain * (1 + FAB_EVEN_RATIO);
+    if (tip != &point->fewer && !is_better) {
+        point->tried_gain = is_first ? fmax(point->tried_gain, whole_gain) : point->tried_gain;
         return FAB_OK;
     }
-    if (point->fewer.servers == 0) {
+    if (tip != &point->fewer) {
         point->fewer = *tip;
         point->fewer.gain = gain;
         point->fewer.draws = few->is_drawn && few->n_seeds > 1 ? few->n_seeds : 0;

@@ -267,6 +267,7 @@ static fab_status check_alternative(const alternatives *t, fab_alternative *a, c
     FAB_PASS(advise_judge(base, times, n_checked(t), &gain, err));
     a->is_checked = draws;
     a->seeds_ratio = gain.ratio;
+    a->seeds_ci95_ratio = gain.gain_s != 0 ? fabs(gain.ratio / gain.gain_s) * gain.ci95_s : 0;
     a->is_confirmed = gain.verdict == FAB_ADVICE_FASTER;
     return FAB_OK;
 }

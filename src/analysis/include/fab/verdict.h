@@ -31,7 +31,8 @@ typedef struct fab_alternative {
     bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
     bool is_confirmed;  /**< faster there too, as advice judges it (ADR 22) */
     double seeds_ratio; /**< part of the time of all phases that it saves there */
-    char reason[256];   /**< of what is not possible */
+    double seeds_ci95_ratio;
+    char reason[256]; /**< of what is not possible */
 } fab_alternative;
 
 /** Of a service that is overloaded: the least batch that carries its requests, or the one that serves most of them. */
