@@ -4,6 +4,7 @@
 
 #include "fab/mix.h"
 #include "fab/units.h"
+#include "fab/verdict.h"
 
 #include <stdarg.h>
 
@@ -136,6 +137,16 @@ static fab_status look_at_inner_experts(fab_result *result, uint64_t inner, uint
                              "it, or is tested by it");
 }
 
+/* Experts of other scale-up domains that get a copy for each: what binds then may be the exchange, not the fabric. */
+static fab_status look_at_direct_experts(fab_result *result, bool is_direct, const fab_iteration *it, fab_error *err) {
+    return !is_direct || !(it->exposed_ep_s > FAB_VERDICT_PLAN * it->time_s)
+               ? FAB_OK
+               : add_warning(result, err,
+                             "experts get a copy of a token each, straight over the network (expert-exchange=direct), "
+                             "which takes much of the time; hierarchical sends one for each scale-up domain, as DeepEP "
+                             "does, and may turn what is said of designs: compare that too");
+}
+
 /* Adds flows of experts that cross none of them, and all that do. */
 static void count_expert_flows(const char *phase, uint64_t flows, uint64_t fabric_flows, uint64_t io_counts[2]) {
     const bool is_exchange = strncmp(phase, "ep-", 3) == 0;
@@ -254,6 +265,10 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
         count_expert_flows(p->name, p->flows, p->fabric_flows, experts);
     }
     FAB_PASS(look_at_inner_experts(result, experts[0], experts[1], err));
+    for (size_t e = 0; e < result->n_iterations; e++) {
+        FAB_PASS(look_at_direct_experts(result, experts[1] > 0 && job->expert_exchange == FAB_EXPERTS_DIRECT,
+                                        &result->iterations[e], err));
+    }
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, job->ep_chosen, err));
     }
@@ -302,6 +317,9 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
         count_expert_flows(p->phases[i].name, p->phases[i].flows, p->phases[i].fabric_flows, experts);
     }
     FAB_PASS(look_at_inner_experts(result, experts[0], experts[1], err));
+    for (size_t e = 0; e < p->n_engines && p->engines[e].has_iteration; e++) {
+        FAB_PASS(look_at_direct_experts(result, experts[1] > 0 && p->sends_copies, &p->engines[e].iteration, err));
+    }
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }

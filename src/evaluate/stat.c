@@ -126,6 +126,18 @@ static double coarser(const fab_parts *parts, size_t k, size_t n) {
     return sum / (double)parts->n * (double)n;
 }
 
+double fab_parts_ci95(const fab_parts *parts, size_t n_draws) {
+    const size_t n = n_draws > parts->n && n_draws % parts->n == 0 ? parts->n : n_draws;
+    if (n < 2 || parts->n % n != 0) {
+        return parts->ci95_ratio;
+    }
+    double squares = 0;
+    for (size_t k = 0; k < n; k++) {
+        squares += pow(coarser(parts, k, n) - 1, 2);
+    }
+    return fab_student_t(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+}
+
 double fab_pairs_ci95(const fab_parts *a, const fab_parts *a_kept, const fab_parts *b, const fab_parts *b_kept) {
     static const double SIGN[] = {1, -1, -1, 1};
     const fab_parts *of[] = {a, a_kept, b, b_kept};

@@ -212,7 +212,7 @@ static fab_status try_fewer(const fab_sweep_request *r, const shared_job *shared
         const bool has_own = part->point.fewer.servers > 0 && r->scenarios != NULL;
         const fab_fewer *const tips[] = {find_tip(points, n, &part->point), has_own ? &part->point.fewer : NULL};
         const char *value[FAB_SWEEP_PATHS];
-        for (size_t k = 0; k < FAB_N_OF(tips) && part->tried.n > 0 && part->point.idle == NULL; k++) {
+        for (size_t k = 0; k < 2 && part->tried.n > 0 && part->point.idle == NULL; k++) {
             if (tips[k] != NULL && (r->start == NULL || r->start(r->start_context, SIZE_MAX, NULL) == FAB_OK)) {
                 FAB_PASS(open_again(r, i, shared, design, value, err));
                 FAB_PASS(sweep_try_fewer(r, design, value, tips[k], part, err));

@@ -217,6 +217,7 @@ fab_status fab_sweep_add_engine(const fab_sweep_point *found, fab_sweep_point *o
                                                     fab_job_plan_text(&found->engines[0].plan, plan[1])) != 0;
     out->relays = out->relays || found->relays;
     out->keeps_rails = out->keeps_rails || found->keeps_rails;
+    out->sends_copies = out->sends_copies || found->sends_copies;
     out->tp = found->tp > out->tp ? found->tp : out->tp;
     out->keeps_by_plan = found->n_kept_experts > 0 ? found->keeps_by_plan : out->keeps_by_plan;
     out->n_kept_experts = found->n_kept_experts > 0 ? found->n_kept_experts : out->n_kept_experts;
@@ -284,6 +285,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         out->batch_unrounded = traffic->job.batch_unrounded;
         out->job_gpus = traffic->n_ranks;
         out->keeps_rails = fab_experts_keep_rails(&traffic->job, fabric->spec.domain);
+        out->sends_copies = traffic->job.ep > 1 && traffic->job.expert_exchange == FAB_EXPERTS_DIRECT;
         out->keeps_by_plan = traffic->job.ep_chosen;
         out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;

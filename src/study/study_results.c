@@ -277,16 +277,18 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     FAB_FILL(healthy, plan->n_variants, plan->variants[fab_at].healthy);
     request.healthy = healthy;
     FAB_PASS(results_sum_up(r, &request, out, err));
+    tell_origin(plan, &r->design, *out);
     FAB_EACH(fab_study_variant, x, (*out)->variants, plan->n_variants) {
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
         x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
-        x->quarterly_lost_usd =
-            is_known ? (1 - x->goodput.mean) * r->gpus * r->gpu_hour_usd * FAB_SECONDS_PER_YEAR / 4 / 3600 : 0;
+        const double quarter_usd = is_known ? r->gpus * r->gpu_hour_usd * FAB_SECONDS_PER_YEAR / 4 / 3600 : 0;
+        x->quarterly_lost_usd = is_known ? (1 - x->goodput.mean) * quarter_usd : 0;
+        x->quarterly_lost_ci95_usd =
+            is_known ? fab_parts_ci95(&x->kept, (*out)->n_seeds) * x->goodput.mean * quarter_usd : 0;
     }
     (*out)->gpu_hour_usd = r->gpu_hour_usd;
     FAB_FORMAT((*out)->plan_keys, "%s", r->plan_keys);
     (*out)->has_spares = r->design.fabric.spares > 0;
-    tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
     tell_untried(r, *out);
     return FAB_OK;

@@ -51,7 +51,8 @@ python3 - <<'PY' || fail "histories"
 import json
 for s in (1, 2, 6):
     v = json.load(open("time-%d.json" % s))["study"]["policy"][0]
-    assert -0.001 < v["slow_ratio"] < 0.006, (s, v["slow_ratio"]) # one draw: -0.0047 to 0.0032 and beyond
+    # one draw: -0.0047 to 0.0032 and beyond; ranks that luck makes faster on a spare stay there, the others go home (ADR 84)
+    assert -0.004 < v["slow_ratio"] < 0.004, (s, v["slow_ratio"])
     shares = [c["share_ratio"] for c in v["causes"]]
     assert all(0 <= x <= 1 for x in shares) and abs(sum(shares) - 1) < 1e-9, shares
     assert v["causes"][0]["name"] == "gpus", v["causes"][0]
@@ -75,4 +76,17 @@ for i in (0, 1):
     assert math.isclose(both[i], sum(o[i] for o in ones) / 4, rel_tol=1e-12), (both, ones)
 PY
 "$program" run clos:gpus=512,taper=3 --job model=llama3-8b --fail 'leaf-6:54 > spine-1:26' --seeds 20 --quiet | tr '\n' ' ' | tr -s ' ' | grep "(mean of 20 seeds, not told apart)" >/dev/null || fail "the sentence of a run"
+
+# --- what a quarter costs has the interval that compare has of the goodput: histories of one draw have its luck in common ---
+wide=(rail-spine:gpus=512,radix=32,spares=4,full-spares=yes --job model=llama3-8b --scenarios time:90d@64 --policy shrink)
+study quarter "${wide[@]}"
+"$program" compare "${wide[0]}" rail-spine:gpus=512,radix=32 "${wide[@]:1:4}" --policy shrink --json --quiet >both.json 2>err || fail "compare: $(<err)"
+python3 - <<'PY' || fail "the interval of a quarter"
+import json
+v = json.load(open("quarter.json"))["study"]["policy"][0]
+e = json.load(open("both.json"))["sweep"]["points"][0]["engines"][0]
+usd = 512 * 12.5 * 2190
+assert abs(v["quarterly_lost_ci95_usd"] / usd / e["goodput_ci95_ratio"] - 1) < 1e-6
+assert v["quarterly_lost_ci95_usd"] > 0.1 * v["quarterly_lost_usd"]
+PY
 exit $((failures > 0))

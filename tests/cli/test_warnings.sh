@@ -34,7 +34,7 @@ warns 1 "experts are exchanged within servers and leaves" route clos:gpus=128,ra
 warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 1 "[1] experts are exchanged within servers and leaves" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
-warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
+warns 1 "(expert-exchange=direct), which takes much of the time" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
 # advice is of what the search did not do already
 own=layers=8,hidden=1024,heads=8,seq=2048,vocab=32000,experts=8,top-k=2,batch=1024
 warns 1 "ep=1, which the search for a plan found fastest: every GPU keeps all 8 experts" run clos:gpus=128,radix=32 --engine spray --job $own
@@ -45,6 +45,10 @@ warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
 warns 2 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
 warns 1 "experts are exchanged within servers and leaves" run rail-spine:gpus=128 "${moe[@]}"
 warns 0 "" run rail-only:gpus=128 "${moe[@]}" --set job.order=tp-cp-dp-pp
+# copies of tokens over the network, where they take much of the time; and a warning of one point is said of that point
+direct=(--job model=mixtral-8x7b,tp=1,pp=2,ep=8,dp=64,order=tp-cp-dp-pp,memory-check=off --engine spray)
+warns 1 "(expert-exchange=direct), which takes much of the time" run rail-spine:gpus=128,gpus-per-server=4,domain=4,radix=16,taper=2 "${direct[@]}"
+warns 1 "experts are exchanged within servers and leaves" run rail-spine:gpus=128,gpus-per-server=4,domain=4,radix=16,taper=2 "${direct[@]}" --job expert-exchange=hierarchical
 # experts that are exchanged inside the scale-up domains, in this order or in the other, cross no rails
 inside=(model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16 model=mixtral-8x7b,tp=1,cp=8,pp=2,ep=8,dp=8)
 for job in "${inside[@]}"; do warns 0 "" run rail-only:gpus=128 --job "$job,memory-check=off" --engine spray; done

@@ -64,7 +64,7 @@ static void study_say_goodput(fab_page *page, const fab_study_summary *s, const 
     fab_page_say(page, ".");
     if (v->quarterly_lost_usd > 0) {
         fab_page_say(page, " At this rate failures cost %s a quarter, by GPU hours of the job at $%.2f%s%s.",
-                     fab_show_money(page, v->quarterly_lost_usd), s->gpu_hour_usd, study_main_loss(page, s, v),
+                     study_show_quarter(page, v), s->gpu_hour_usd, study_main_loss(page, s, v),
                      s->has_spares && is_long ? ", against this design without failures; compare tells what its fabric "
                                                 "for spares costs in time"
                                               : "");

@@ -10,6 +10,9 @@ const char *study_show_factor(fab_page *page, double factor);
 /** "0.12 %", of a ratio. */
 const char *study_show_percent(fab_page *page, double ratio);
 
+/** What failures cost in a quarter: "$276.8k +- $159.2k", the interval where it is a tenth of it and more. */
+const char *study_show_quarter(fab_page *page, const fab_study_variant *v);
+
 /** "90 days", "12 hours" */
 const char *study_show_span(fab_page *page, double span_s);
 

@@ -26,6 +26,12 @@ const char *study_show_span(fab_page *page, double span_s) {
                         : fab_show_time(page, span_s);
 }
 
+const char *study_show_quarter(fab_page *page, const fab_study_variant *v) {
+    const char *usd = fab_show_money(page, v->quarterly_lost_usd);
+    const bool is_wide = v->quarterly_lost_ci95_usd >= 0.1 * v->quarterly_lost_usd;
+    return is_wide ? fab_show(page, "%s +- %s", usd, fab_show_money(page, v->quarterly_lost_ci95_usd)) : usd;
+}
+
 const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     const bool shares_batch = s->model.shrinks && s->model.keeps_batch && strcmp(v->policy, "shrink") == 0;
     const char *slower = s->has_spares && !s->model.serves && strcmp(v->policy, "none") != 0

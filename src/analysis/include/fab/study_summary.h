@@ -145,8 +145,9 @@ typedef struct fab_study_variant {
     double restart_ratio, redo_ratio, slow_ratio, wait_ratio, write_ratio; /**< means; with that of the goodput they add
                                                                               up to 1 */
     double failures, stops;                                                /**< of a span, means */
-    double tokens_per_s;       /**< of the span, a mean; of histories of a training job, else 0 */
-    double quarterly_lost_usd; /**< GPU hours of a job that failures take, a mean; 0: of no job, or no histories */
+    double tokens_per_s;            /**< of the span, a mean; of histories of a training job, else 0 */
+    double quarterly_lost_usd;      /**< GPU hours of a job that failures take, a mean; 0: of no job, or no histories */
+    double quarterly_lost_ci95_usd; /**< half width of its 95 % interval: of draws of paths where there are several */
 
     fab_access_loss access;
     fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), highest impact first, then by

@@ -119,6 +119,7 @@ typedef struct fab_sweep_point {
     double gpu_ratio;         /**< GPUs of the job over those that are there for all */
     bool keeps_batch;         /**< failures.keep-batch of the design */
     bool keeps_rails;         /**< fab_experts_keep_rails() of the job */
+    bool sends_copies;        /**< a token goes to each of its experts straight: expert-exchange=direct */
     char sold_unlike[FAB_SOLD_SIZE]; /**< fab_gpu_sold_unlike() of the job, or empty */
     bool keeps_by_plan;              /**< a search for plans has found that, and nobody said ep=1 */
     char assumed[FAB_ASSUMED_SIZE];  /**< fab_imported_gaps() of its fabric, or empty */

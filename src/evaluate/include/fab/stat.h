@@ -31,6 +31,12 @@ typedef struct fab_parts {
     double ratio[FAB_STAT_PARTS]; /**< [k]: mean of samples k, k + n, ... over that of all */
 } fab_parts;
 
+/**
+ * Half width of the 95 % interval of the mean, over it, where samples k, k + n_draws, ... have the luck of one draw in
+ * common; of one draw, or where parts do not tell draws apart, that of samples alone.
+ */
+double fab_parts_ci95(const fab_parts *parts, size_t n_draws);
+
 /** Parts of n > 0 samples in their order, with a mean that is not 0. */
 void fab_parts_of(const double *samples, size_t n, fab_parts *out);
 
