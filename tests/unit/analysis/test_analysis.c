@@ -62,9 +62,9 @@ Test(analysis, up_to_which_number_queue_pairs_help) {
         const char *text;
     } CASES[] = {
         {{10, 9}, ""},
-        {{10, 8, 7.96, 7.9}, "more queue pairs help up to 4, 20.4 % less time than 1; more, up to 8, save 0.75 %"},
-        {{10, 8, 7.95, 8.2}, "more queue pairs help up to 2, 20 % less time than 1; more, up to 8, save 0.62 %"},
-        {{10, 11, 8, 8}, "more queue pairs help up to 4, 20 % less time than 1; more, up to 8, save nothing"},
+        {{10, 8, 7.96, 7.9}, "more queue pairs help up to 4, 20.4 % less time than 1; more, up to 16, save 0.75 %"},
+        {{10, 8, 7.95, 8.2}, "more queue pairs help up to 2, 20 % less time than 1; more, up to 16, save 0.62 %"},
+        {{10, 11, 8, 8}, "more queue pairs help up to 4, 20 % less time than 1; more, up to 16, save nothing"},
         {{10, 9, 8, 7}, "more queue pairs help up to 16, 30 % less time than 1, the most here"},
         {{10, 9.95, 9.9}, "more queue pairs than 1, up to 4, save 1 %"},
         {{10, 10.5, 11}, "more queue pairs than 1, up to 4, save nothing"},
