@@ -332,6 +332,8 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
     return FAB_OK;
 }
 
+#define MOST_POINTS 3 /* values that a warning names */
+
 /* A warning of points, and of which. */
 typedef struct point_warning {
     char *text;
@@ -358,14 +360,16 @@ static void release_warnings(point_warnings *w) {
     free(w->at);
 }
 
-/* "[1], [3]" of designs, "at 2, 3" of values. */
+/* "[1], [3]" of designs, "at 2, 3" of values, "at 2/512, 3/512" of several that vary. */
 static void add_point(const fab_sweep *s, const fab_sweep_point *p, point_warning *io) {
     io->n++;
     if (s->compares_designs) {
         fab_append(io->of, sizeof io->of, "%s[%zu]", io->n > 1 ? ", " : "", (size_t)(p - s->points) + 1);
-    } else if (io->n <= 3) {
-        fab_append(io->of, sizeof io->of, "%s%.16s", io->n > 1 ? ", " : "at ", p->value[0]);
-    } else if (io->n == 4) {
+    } else if (io->n <= MOST_POINTS) {
+        for (size_t k = 0; k < s->n_paths; k++) {
+            fab_append(io->of, sizeof io->of, "%s%.16s", k > 0 ? "/" : io->n > 1 ? ", " : "at ", p->value[k]);
+        }
+    } else if (io->n == MOST_POINTS + 1) {
         fab_append(io->of, sizeof io->of, " and others");
     }
 }
