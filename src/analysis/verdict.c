@@ -133,7 +133,7 @@ static verdict_factors verdict_times_of(const fab_result *r, const fab_run_verdi
     const double split_s = verdict_split_s(r, v, p);
     const bool is_hashed = loads.hash > 1 + VERDICT_MARGIN;
     const bool is_known = isfinite(split_s);
-    const double hash = is_known && is_hashed ? fmax(fmin(e->time_s.mean / split_s, routing), 1) : 1;
+    const double hash = is_known && is_hashed ? fmax(fmin(e->transfer_s.mean / split_s, routing), 1) : 1;
     const bool is_mixed = !is_known && is_hashed && e->transfer_s.mean > e->busiest_link_s.mean * (1 + VERDICT_MARGIN);
     return is_hashed && !is_known ? (verdict_factors){p->least_s / p->hosts_s, trunks, routing, 1, is_mixed}
                                   : (verdict_factors){p->least_s / p->hosts_s, trunks, hash, routing / hash, false};
@@ -177,7 +177,7 @@ static const char *limit_of_phase(const fab_result *r, const fab_run_verdict *v,
             return limit_of_factors(&f, is_little, room);
         }
         const double split_s = verdict_split_s(r, v, p);
-        const bool is_split = isfinite(split_s) && e->time_s.mean <= split_s * (1 + VERDICT_MARGIN);
+        const bool is_split = isfinite(split_s) && e->transfer_s.mean <= split_s * (1 + VERDICT_MARGIN);
         return p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
                : has_times && (is_split || e->lower_bound_ratio.mean <= 1 + VERDICT_MARGIN) ? "NICs"
                                                                                             : "collisions";

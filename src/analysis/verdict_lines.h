@@ -50,9 +50,9 @@ size_t verdict_thrifty(const fab_result *r, const fab_run_verdict *v);
 /** Whether the links of hosts alone keep a phase as long as it takes: no uplinks make it shorter. */
 bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e);
 
-/* Seconds of a phase where no link is fuller than under an even split, as far as an engine that was given or tried
- * tells; INFINITY: none does. Who takes no longer loses nothing to collisions: unequal flows that share NICs are held
- * there. */
+/** Seconds that the bytes of a phase take where no link is fuller than under an even split, as far as an engine that
+ * was given or tried tells; INFINITY: none does. Who takes no longer loses nothing to collisions: unequal flows that
+ * share NICs are held there. */
 double verdict_split_s(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p);
 
 /** Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases: of those that

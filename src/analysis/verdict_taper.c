@@ -12,14 +12,16 @@ bool verdict_is_of_hosts(const fab_phase_result *p, const fab_engine_result *e) 
 
 double verdict_split_s(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p) {
     const double most = fmax(p->max_taper_factor, 1) * VERDICT_FULL;
-    const double own_s = p->engines[v->engine].time_s.mean;
+    const fab_engine_result *own = &p->engines[v->engine];
     double least_s = INFINITY;
     FAB_EACH(const fab_engine_result, e, p->engines, p->n_engines) {
-        least_s = e->has_time && e->max_collision_factor.mean <= most ? fmin(least_s, e->time_s.mean) : least_s;
+        least_s = e->has_time && e->max_collision_factor.mean <= most ? fmin(least_s, e->transfer_s.mean) : least_s;
     }
     FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
         const bool saves_nothing = a->time_s >= v->compared_s * (1 - VERDICT_MARGIN);
-        const double split_s = r->n_phases == 1 ? a->time_s : saves_nothing ? own_s : INFINITY;
+        const double split_s = r->n_phases == 1 ? a->time_s - own->latency_s
+                               : saves_nothing  ? own->transfer_s.mean
+                                                : INFINITY;
         least_s = a->is_possible && a->max_collision_factor <= most ? fmin(least_s, split_s) : least_s;
     }
     return least_s;

@@ -40,6 +40,12 @@ told = [float(x) for x in re.search(r"collisions x([0-9.]+) \(unequal flows x([0
 assert abs(told[0] - ecmp / spray) < 0.006, (told, ecmp, spray)
 PYTHON
 
+# equal flows: what an even split does not take is all the hash's, latency apart
+for pattern in permutation shift,by=9 all-to-all; do
+  says '^(taper|hash collisions|collisions)' route clos:gpus=64,radix=16,taper=2 --traffic pattern:$pattern --engine ecmp
+  ! grep -F unequal lines || fail "equal flows of $pattern"
+done
+
 # --- a quarter of the draws take twice as long: the interval of the means contains 0, and no draw is slower ---
 elephants=(route clos:gpus=256,radix=32,taper=2 --traffic file:elephants.csv --engine)
 says '^hash collisions x1.[0-9]+ \(unequal flows.*--engine ecmp,qp=8 saves 23\.0 % (\+- 23\.8 % )?of the time of all phases \(a setting of the hosts\)' "${elephants[@]}" ecmp --advise
