@@ -245,6 +245,8 @@ static void tell_origin(const fab_plan *plan, const fab_design *design, fab_stud
 fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep_impact, fab_study_summary **out,
                                fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
+    uint64_t n_draws = 0;
+    (void)study_seeds_of(plan, &n_draws);
     look_up failed = {.store = r->store};
     FAB_OWNS_MEMBERS(failed.component);
     fab_summary_request request = {.fabric = r->fabric,
@@ -252,6 +254,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .is_p99 = plan->figures == FAB_FIGURES_P99,
                                    .n_scenarios = plan->n_scenarios,
                                    .span_s = plan->span_s,
+                                   .n_draws = (size_t)n_draws,
                                    .components = r->component,
                                    .n_components = r->component != NULL ? plan->n_components : 0,
                                    .is_enumerated = plan->scenario_names == NULL &&

@@ -49,15 +49,20 @@ for s in 1 2 6; do
 done
 python3 - <<'PY' || fail "histories"
 import json
+told = 0
 for s in (1, 2, 6):
     v = json.load(open("time-%d.json" % s))["study"]["policy"][0]
     # one draw: -0.0047 to 0.0032 and beyond; ranks that luck makes faster on a spare stay there, the others go home (ADR 84)
     assert -0.004 < v["slow_ratio"] < 0.004, (s, v["slow_ratio"])
     shares = [c["share_ratio"] for c in v["causes"]]
     assert all(0 <= x <= 1 for x in shares) and abs(sum(shares) - 1) < 1e-9, shares
-    assert v["causes"][0]["name"] == "gpus", v["causes"][0]
-    for c in v["causes"]:
-        assert c["share_ratio"] > 0 or c["impact_ratio"] <= 0, c
+    first = v["causes"][0]
+    told += first["impact_ratio"] > first["impact_ci95_ratio"]
+    assert first["name"] == "gpus" or first["impact_ratio"] <= first["impact_ci95_ratio"], first
+    lost = v["restart_ratio"] + v["redo_ratio"] + v["slow_ratio"] + v["wait_ratio"]
+    for c in v["causes"]: # failures times the cost of one is the share of what is lost
+        assert abs(c["failures"] * c["impact_ratio"] - c["share_ratio"] * lost) < 1e-12, (c, lost)
+assert told == 2, told
 PY
 
 # --- run --fail: the time under several seeds is the mean of runs of one ---

@@ -206,21 +206,38 @@ Test(oracle_summary, scenarios_that_stand_out) {
 
 /* --- what failures cost in histories ------------------------------------------------------------------------------ */
 
-/* Leibniz' way, by the first row. */
-static double determinant(size_t n, double a[FAB_FAILURE_N][FAB_FAILURE_N]) {
-    double sum = n == 0;
-    for (size_t skip = 0; skip < n; skip++) {
-        double minor[FAB_FAILURE_N][FAB_FAILURE_N];
-        for (size_t i = 1; i < n; i++) {
-            for (size_t j = 0, to = 0; j < n; j++) {
-                if (j != skip) {
-                    minor[i - 1][to++] = a[i][j];
-                }
-            }
+#define BORDERED (FAB_FAILURE_N + 1)
+
+/* a * out = right, by elimination with row pivots; a is spoilt. */
+static void solve(size_t n, double a[BORDERED][BORDERED], double *right, double *out) {
+    for (size_t p = 0; p < n; p++) {
+        size_t most = p;
+        for (size_t i = p; i < n; i++) {
+            most = fabs(a[i][p]) > fabs(a[most][p]) ? i : most;
         }
-        sum += (skip % 2 == 0 ? 1 : -1) * a[0][skip] * determinant(n - 1, minor);
+        for (size_t j = 0; j < n; j++) {
+            const double kept = a[p][j];
+            a[p][j] = a[most][j];
+            a[most][j] = kept;
+        }
+        const double kept = right[p];
+        right[p] = right[most];
+        right[most] = kept;
+        for (size_t i = p + 1; i < n; i++) {
+            const double factor = a[i][p] / a[p][p];
+            for (size_t j = p; j < n; j++) {
+                a[i][j] -= factor * a[p][j];
+            }
+            right[i] -= factor * right[p];
+        }
     }
-    return sum;
+    for (size_t i = n; i-- > 0;) {
+        out[i] = right[i];
+        for (size_t j = i + 1; j < n; j++) {
+            out[i] -= a[i][j] * out[j];
+        }
+        out[i] /= a[i][i];
+    }
 }
 
 /* How often a class fails in a history. */
@@ -235,72 +252,132 @@ static double count_of(const oracle_study *s, uint64_t scenario, const char *nam
     return n;
 }
 
-/* Of least squares what is left is at right angles to every class, and each interval is that of its class. */
-static void check_causes(size_t which, const oracle_study *s, const fab_study_variant *is) {
-    static double counts[MOST][FAB_FAILURE_N];
-    double products[FAB_FAILURE_N][FAB_FAILURE_N] = {{0}};
-    double left_squares = 0;
-    size_t n = is->n_causes;
-    double at_angle[FAB_FAILURE_N] = {0};
-    double sums[FAB_FAILURE_N] = {0};
-    for (size_t i = 0; i < s->n; i++) {
-        const fab_outcome *r = &s->rows[i]; /* what failures cost: without written checkpoints */
-        double residual = r->restart_ratio + r->redo_ratio + r->slow_ratio + r->wait_ratio;
+typedef struct oracle_histories {
+    size_t n, n_classes;
+    double count[MOST][FAB_FAILURE_N];
+    double mean[FAB_FAILURE_N]; /* of the counts */
+    double cost[MOST];
+} oracle_histories;
+
+/* Least squares of the histories' costs, whose mean is theirs, by the system with a border for that condition. */
+static void fit_all(const oracle_histories *h, const double *cost, double *out) {
+    double a[BORDERED][BORDERED] = {{0}};
+    double right[BORDERED] = {0};
+    double found[BORDERED];
+    const size_t n = h->n_classes;
+    for (size_t i = 0; i < h->n; i++) {
         for (size_t j = 0; j < n; j++) {
-            counts[i][j] = count_of(s, s->rows[i].scenario, is->causes[j].name);
-            residual -= counts[i][j] * is->causes[j].impact;
-            sums[j] += counts[i][j];
-        }
-        left_squares += residual * residual;
-        for (size_t j = 0; j < n; j++) {
-            at_angle[j] += residual * counts[i][j];
+            right[j] += h->count[i][j] * cost[i];
             for (size_t k = 0; k < n; k++) {
-                products[j][k] += counts[i][j] * counts[i][k];
+                a[j][k] += h->count[i][j] * h->count[i][k];
             }
         }
+        right[n] += cost[i] / (double)h->n;
     }
-    double healthy = determinant(n, products);
-    double all = 0;
     for (size_t j = 0; j < n; j++) {
-        all += is->causes[j].impact > 0 ? is->causes[j].impact * sums[j] : 0;
+        a[n][j] = a[j][n] = h->mean[j];
     }
+    solve(n + 1, a, right, found);
+    memcpy(out, found, n * sizeof *out);
+}
+
+/* Half of the intervals: by what each history moves each class, alone and with the others of its draw. */
+static void find_intervals(const oracle_histories *h, size_t n_draws, double *by_histories, double *by_draws) {
+    static double moved[MOST][FAB_FAILURE_N]; /* by a cost of 1 */
+    double each[FAB_FAILURE_N];
+    double left[MOST];
+    double squares = 0;
+    fit_all(h, h->cost, each);
+    for (size_t i = 0; i < h->n; i++) {
+        double one[MOST] = {0};
+        one[i] = 1;
+        fit_all(h, one, moved[i]);
+        left[i] = h->cost[i];
+        for (size_t j = 0; j < h->n_classes; j++) {
+            left[i] -= h->count[i][j] * each[j];
+        }
+        squares += left[i] * left[i];
+    }
+    const double variance = squares / (double)(h->n - h->n_classes);
+    for (size_t j = 0; j < h->n_classes; j++) {
+        double sum = 0;
+        double of_draws = 0;
+        for (size_t d = 0; d < n_draws; d++) {
+            double off = 0;
+            for (size_t i = d; i < h->n; i += n_draws) {
+                off += moved[i][j] * left[i];
+                sum += moved[i][j] * moved[i][j];
+            }
+            of_draws += off * off;
+        }
+        const double n = (double)n_draws;
+        by_histories[j] = fab_student_t(h->n - h->n_classes) * sqrt(variance * sum);
+        by_draws[j] = n_draws > 1 ? fab_student_t(n_draws - 1) * sqrt(of_draws * n / (n - 1)) : 0;
+    }
+}
+
+/* No class makes jobs faster, the parts make up the whole, and what is left of the costs is at one angle to all
+ * classes that cost something, at none that is less to the others: the optimum under both conditions. */
+static void check_causes(size_t which, size_t n_draws, const oracle_study *s, const fab_study_variant *is) {
+    static oracle_histories h;
+    double by_histories[FAB_FAILURE_N];
+    double by_draws[FAB_FAILURE_N];
+    double angle[FAB_FAILURE_N] = {0};
+    double all = 0;
+    double parts = 0;
+    h = (oracle_histories){.n = s->n, .n_classes = is->n_causes};
+    for (size_t i = 0; i < s->n; i++) {
+        const fab_outcome *r = &s->rows[i]; /* what failures cost: without written checkpoints */
+        h.cost[i] = r->restart_ratio + r->redo_ratio + r->slow_ratio + r->wait_ratio;
+        all += h.cost[i] / (double)s->n;
+        double left = h.cost[i];
+        for (size_t j = 0; j < is->n_causes; j++) {
+            h.count[i][j] = count_of(s, s->rows[i].scenario, is->causes[j].name);
+            h.mean[j] += h.count[i][j] / (double)s->n;
+            left -= h.count[i][j] * is->causes[j].impact;
+        }
+        for (size_t j = 0; j < is->n_causes; j++) {
+            angle[j] += left * h.count[i][j];
+        }
+    }
+    if (is->n_causes == 0) {
+        return;
+    }
+    find_intervals(&h, n_draws, by_histories, by_draws);
     const fab_cause *first = &is->causes[0];
-    if (is->n_first_causes == 0 && first->impact > 0) { /* with so many its interval ends at 0, to two digits */
+    const bool is_short = first->impact > 0 && first->impact <= first->ci95 && by_draws[0] <= by_histories[0];
+    if (is_short) { /* with so many its interval ends at 0, to two digits */
         const double ci95 = first->ci95 * sqrt((double)s->n / (double)is->first_cause_histories);
         cr_expect(ci95 <= first->impact * (1 + 1e-9) && ci95 > first->impact * 0.95, "case %zu: %g, %g", which, ci95,
                   first->impact);
     } else {
         cr_expect_eq(is->first_cause_histories, 0);
     }
-    for (size_t j = 0; j < n; j++) {
-        double minor[FAB_FAILURE_N][FAB_FAILURE_N];
-        for (size_t a = 0, to = 0; a < n; a++) {
-            for (size_t b = 0, at = 0; b < n && a != j; b++) {
-                if (b != j) {
-                    minor[to][at++] = products[a][b];
-                }
-            }
-            to += a != j;
-        }
-        double error = sqrt(left_squares / (double)(s->n - n) * determinant(n - 1, minor) / healthy);
-        cr_expect_leq(fabs(at_angle[j]), 1e-9 * sums[j], "case %zu: %s", which, is->causes[j].name);
-        cr_expect_leq(fabs(is->causes[j].ci95 - fab_student_t(s->n - n) * error), 1e-9 * error);
-        EXPECT_CLOSE(is->causes[j].failures, sums[j] / (double)s->n);
-        EXPECT_CLOSE(is->causes[j].share, is->causes[j].impact > 0 ? is->causes[j].impact * sums[j] / all : 0);
-        cr_expect(is->causes[j].share >= 0 && is->causes[j].share <= 1);
-        cr_expect(j == 0 || is->causes[j].share <= is->causes[j - 1].share);
-        const double less = is->causes[0].impact * sums[0] - is->causes[j].impact * sums[j];
-        const double apart = hypot(is->causes[0].ci95 * sums[0], is->causes[j].ci95 * sums[j]);
-        const double below =
-            j == 0 ? INFINITY : is->causes[j - 1].impact * sums[j - 1] - is->causes[j].impact * sums[j];
-        const double chance = j == 0 ? 0 : hypot(is->causes[j - 1].ci95 * sums[j - 1], is->causes[j].ci95 * sums[j]);
-        cr_expect(is->causes[j].is_even ? below <= chance * (1 + 1e-9) : below > chance * (1 - 1e-9), "case %zu: %s",
-                  which, is->causes[j].name);
+    double slope = NAN; /* of the angles of those that cost something */
+    for (size_t j = 0; j < is->n_causes; j++) {
+        slope = is->causes[j].impact > 0 ? angle[j] / h.mean[j] : slope;
+        parts += is->causes[j].impact * h.mean[j];
+    }
+    cr_expect_float_eq(parts, all, 1e-9);
+    for (size_t j = 0; j < is->n_causes; j++) {
+        const fab_cause *c = &is->causes[j];
+        const double off = angle[j] - slope * h.mean[j];
+        cr_expect(c->impact >= 0 && (c->impact > 0 ? fabs(off) : off) <= 1e-9 * (double)s->n, "case %zu: %s, %g", which,
+                  c->name, off);
+        cr_expect_float_eq(c->ci95, fmax(by_histories[j], by_draws[j]), 1e-9 * c->ci95);
+        EXPECT_CLOSE(c->failures, h.mean[j]);
+        cr_expect_float_eq(c->share, c->impact * h.mean[j] / all, 1e-9);
+        cr_expect(j == 0 || c->share <= is->causes[j - 1].share);
+        const double less = first->impact * h.mean[0] - c->impact * h.mean[j];
+        const double apart = hypot(first->ci95 * h.mean[0], c->ci95 * h.mean[j]);
+        const double below = j == 0 ? INFINITY : c[-1].impact * h.mean[j - 1] - c->impact * h.mean[j];
+        const double chance = j == 0 ? 0 : hypot(c[-1].ci95 * h.mean[j - 1], c->ci95 * h.mean[j]);
+        cr_expect(c->is_even ? below <= chance * (1 + 1e-9) : below > chance * (1 - 1e-9), "case %zu: %s", which,
+                  c->name);
         if (j < is->n_first_causes) { /* in the order of what they cost, none is told from the first */
-            cr_expect(is->causes[j].impact > 0 && (j == 0 || less <= apart * (1 + 1e-9)));
+            cr_expect(c->impact > 0 && (j == 0 || less <= apart * (1 + 1e-9)));
         } else if (j == is->n_first_causes) {
-            cr_expect(j == 0 ? is->causes[0].impact <= is->causes[0].ci95
-                             : is->causes[j].impact <= 0 || less > apart * (1 - 1e-9));
+            cr_expect(j == 0 ? c->impact <= c->ci95 : c->impact <= 0 || less > apart * (1 - 1e-9));
         }
     }
 }
@@ -315,7 +392,7 @@ Test(oracle_summary, causes_of_histories_are_least_squares) {
             const fab_study_variant *is = &d.summary->variants[v];
             bool enough = d.summary->span_s > 0 && d.n >= 10 * FAB_FAILURE_N;
             cr_expect_eq(is->n_causes > 0, enough, "case %zu", which);
-            check_causes(which, &s, is);
+            check_causes(which, drawn_draws(which), &s, is);
             n_found += is->n_causes;
         }
         drop(&d);

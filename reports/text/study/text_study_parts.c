@@ -294,9 +294,9 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%s%s", c->name, mark), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories, written "
-                        "checkpoints left out; +-: half of its 95 % interval; below 0 it counts as none; =: not told "
-                        "from the one above it by so few histories; ?: nor from nothing");
+    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories, none below "
+                        "0, written checkpoints left out; +-: half of its 95 % interval, over histories and seeds of "
+                        "paths; =: not told from the one above it; ?: nor from nothing");
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {

@@ -119,6 +119,7 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
         v->out.access = (fab_access_loss){.worst_slowdown = NAN, .mean_slowdown = NAN};
         s->has_times = s->has_times && !isnan(healthy->time_s);
         FAB_PASS(FAB_NEW_ALL(r->top, err, v->worst, v->stopped));
+        FAB_PASS(r->span_s > 0 ? FAB_NEW(v->causes, r->n_draws, err) : FAB_OK);
     }
     FAB_PASS(FAB_NEW(s->choices, r->n_engines, err));
     FAB_PASS(FAB_NEW(s->differ, s->n_variants * r->n_policies, err));
@@ -138,6 +139,7 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
     FAB_OWNS_NEW(fab_summariser_free_owned, fab_summariser, s, 1, err);
     s->request = *request;
+    s->request.n_draws = request->n_draws > 0 ? request->n_draws : 1;
     s->n_variants = request->n_engines * request->n_policies;
     s->is_single = true;
     FAB_PASS(FAB_NEW(s->impact, s->n_variants, err));
@@ -157,7 +159,7 @@ FAB_FREES_AFTER(fab_summariser_free, fab_summariser, s) {
         for (size_t t = 0; t < N_TALLIES; t++) {
             FAB_FREE_ALL(s->variants[i].tallies[t].value, s->variants[i].tallies[t].weight);
         }
-        FAB_FREE_ALL(s->variants[i].worst, s->variants[i].stopped);
+        FAB_FREE_ALL(s->variants[i].worst, s->variants[i].stopped, s->variants[i].causes);
     }
     FAB_FREE_ALL(s->variants, s->choices, s->differ, s->impact, s->failed, s->alike);
     fab_scenario_release(&s->history);
@@ -279,7 +281,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
         v->squares += (double)n * (impact * impact);
         v->n_impacts += n;
         if (s->request.span_s > 0) {
-            summary_add_causes(s, impact - part_written(row), &v->causes);
+            summary_add_causes(s, impact - part_written(row), &v->causes[row->scenario % s->request.n_draws]);
         }
         if (!stands) {
             count_bin(&v->out, impact, n);
@@ -526,7 +528,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     for (size_t i = 0; i < s->n_variants; i++) {
         FAB_PASS(finish_figures(s, &s->variants[i], err));
         summary->variants[i] = s->variants[i].out;
-        summary_find_causes(&s->variants[i].causes, &summary->variants[i]);
+        summary_find_causes(s->variants[i].causes, s->request.n_draws, &summary->variants[i]);
         FAB_PASS(summary_credit(s, i, err));
         summary->variants[i].n_interactions = s->sets.n_interactions;
         summary->variants[i].worst_interaction = s->sets.worst_interaction;

@@ -3,8 +3,8 @@
 
 #include "fab/str.h"
 
-/* What a failure of each class costs a history: ordinary least squares, without a constant, of the impact over how
- * often each class fails in the span. */
+/* What a failure of each class costs a history: least squares of the impact over how often each class fails in the
+ * span, of costs that are not negative and whose sum is what the histories lose. */
 
 #define CLASSES        FAB_FAILURE_N
 #define SINGULAR       1e-9 /* pivot over the largest: classes that cannot be told apart */
@@ -34,8 +34,22 @@ void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums
             sums->xx[i][j] += s->class_count[i] * s->class_count[j];
         }
     }
+    sums->y += impact;
     sums->yy += impact * impact;
     sums->n++;
+}
+
+static void join_causes(const cause_sums *from, cause_sums *to) {
+    for (size_t i = 0; i < CLASSES; i++) {
+        to->x[i] += from->x[i];
+        to->xy[i] += from->xy[i];
+        for (size_t j = 0; j < CLASSES; j++) {
+            to->xx[i][j] += from->xx[i][j];
+        }
+    }
+    to->y += from->y;
+    to->yy += from->yy;
+    to->n += from->n;
 }
 
 /* Inverse of the n x n matrix by Gauss and Jordan with pivots on the diagonal, which a matrix of products allows.
@@ -76,9 +90,8 @@ static bool are_even(const fab_cause *a, const fab_cause *b) {
 }
 
 /* Most cost first; shares; and which the intervals do not tell from the first, or the one before. */
-static void rank_causes(fab_study_variant *out, size_t n_histories) {
+static void rank_causes(fab_study_variant *out, double cost) {
     fab_cause *cause = out->causes;
-    double sum = 0;
     for (size_t i = 0; i < out->n_causes; i++) {
         fab_cause moved = cause[i];
         size_t at = i;
@@ -86,59 +99,150 @@ static void rank_causes(fab_study_variant *out, size_t n_histories) {
             cause[at] = cause[at - 1];
         }
         cause[at] = moved;
-        sum += fmax(cost_of(&moved), 0);
     }
     bool is_first = cause[0].impact > cause[0].ci95;
-    if (!is_first && cause[0].impact > 0) { /* intervals shrink with the root of the histories */
-        const double needed = (double)n_histories * pow(cause[0].ci95 / cause[0].impact, 2);
-        const double last_digit = pow(10, floor(log10(needed)) - 1);
-        out->first_cause_histories = needed < MOST_HISTORIES ? (uint64_t)(ceil(needed / last_digit) * last_digit) : 0;
-    }
     for (size_t i = 0; i < out->n_causes; i++) {
-        cause[i].share = sum > 0 ? fmax(cost_of(&cause[i]), 0) / sum : 0;
+        cause[i].share = cost > 0 ? cost_of(&cause[i]) / cost : 0;
         cause[i].is_even = i > 0 && are_even(&cause[i - 1], &cause[i]);
         is_first = is_first && cause[i].impact > 0 && (i == 0 || are_even(&cause[0], &cause[i]));
         out->n_first_causes += is_first;
     }
 }
 
-void summary_find_causes(const cause_sums *sums, fab_study_variant *out) {
-    size_t class[CLASSES]; /* that fail at all */
-    size_t n = 0;
+/* Least squares of these classes whose mean is that of the histories, so that the parts make up the whole. */
+typedef struct fit {
+    size_t n, class[CLASSES];
+    double each[CLASSES];
+    double by_product[CLASSES][CLASSES]; /* each = by_product * xy + by_mean * the mean */
+    double by_mean[CLASSES];
+} fit;
+
+/* False: classes cannot be told apart. */
+static bool fit_classes(const cause_sums *sums, fit *f) {
     double matrix[CLASSES][CLASSES];
     double inverse[CLASSES][CLASSES];
-    double each[CLASSES] = {0};
-    double left = sums->yy; /* of the squares, unexplained */
+    double along[CLASSES] = {0}; /* inverse * mean of the counts */
+    double length = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        FAB_FILL(matrix[i], f->n, sums->xx[f->class[i]][f->class[fab_at]]);
+    }
+    if (!invert(matrix, f->n, inverse)) {
+        return false;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        for (size_t j = 0; j < f->n; j++) {
+            along[i] += inverse[i][j] * sums->x[f->class[j]] / sums->n;
+        }
+        length += along[i] * sums->x[f->class[i]] / sums->n;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        f->by_mean[i] = along[i] / length;
+        f->each[i] = f->by_mean[i] * sums->y / sums->n;
+        for (size_t j = 0; j < f->n; j++) {
+            f->by_product[i][j] = inverse[i][j] - along[i] * along[j] / length;
+            f->each[i] += f->by_product[i][j] * sums->xy[f->class[j]];
+        }
+    }
+    return true;
+}
+
+/* No failure makes a job faster: the class that seems to most costs nothing, until none does. */
+static void drop_negative(const cause_sums *sums, fit *f) {
+    while (f->n > 0) {
+        size_t least = 0;
+        for (size_t i = 1; i < f->n; i++) {
+            least = f->each[i] < f->each[least] ? i : least;
+        }
+        if (f->each[least] >= 0) {
+            return;
+        }
+        f->n--;
+        memmove(&f->class[least], &f -> class[least + 1], (f->n - least) * sizeof f->class[0]);
+        (void)fit_classes(sums, f); /* part of a matrix that could be inverted */
+    }
+}
+
+/* How far what these histories leave unexplained moves class i, were it not there. */
+static double moved_by(const cause_sums *part, double n_all, const fit *f, size_t i) {
+    double left = part->y;
+    double off = 0;
+    for (size_t j = 0; j < f->n; j++) {
+        double product = part->xy[f->class[j]];
+        for (size_t k = 0; k < f->n; k++) {
+            product -= part->xx[f->class[j]][f->class[k]] * f->each[k];
+        }
+        off += f->by_product[i][j] * product;
+        left -= part->x[f->class[j]] * f->each[j];
+    }
+    return off + f->by_mean[i] * left / n_all;
+}
+
+/* Half of the interval of class i by the draws of the paths, each as a whole: sandwich with clusters (Liang, Zeger,
+ * Longitudinal data analysis using generalized linear models, Biometrika 73, 1986). */
+static double interval_of_draws(const cause_sums *draws, size_t n_draws, double n_all, const fit *f, size_t i) {
+    double squares = 0;
+    for (size_t d = 0; d < n_draws; d++) {
+        squares += pow(moved_by(&draws[d], n_all, f, i), 2);
+    }
+    const double n = (double)n_draws;
+    return n_draws > 1 ? fab_student_t(n_draws - 1) * sqrt(squares * n / (n - 1)) : 0;
+}
+
+/* So many histories tell a first class that seems to cost something, to two digits; 0: not known, as where the draws
+ * are what does not tell it. */
+static uint64_t histories_needed(const fab_cause *first, double by_histories, double n_histories) {
+    if (first->impact <= 0 || first->impact > first->ci95 || first->ci95 > by_histories) {
+        return 0;
+    }
+    const double needed = n_histories * pow(first->ci95 / first->impact, 2); /* as the root of histories */
+    const double last_digit = pow(10, floor(log10(needed)) - 1);
+    return needed < MOST_HISTORIES ? (uint64_t)(ceil(needed / last_digit) * last_digit) : 0;
+}
+
+void summary_find_causes(const cause_sums *draws, size_t n_draws, fab_study_variant *out) {
+    cause_sums sums = {.n = 0};
+    fit all = {.n = 0};
+    double by_histories[CLASSES];
+    for (size_t d = 0; draws != NULL && d < n_draws; d++) {
+        join_causes(&draws[d], &sums);
+    }
     for (size_t c = 0; c < CLASSES; c++) {
-        if (sums->x[c] > 0) {
-            class[n++] = c;
+        if (sums.x[c] > 0) {
+            all.class[all.n++] = c; /* that fail at all */
         }
     }
-    if (n == 0 || sums->n < LEAST_PER * n) {
+    if (all.n == 0 || sums.n < LEAST_PER * all.n || !fit_classes(&sums, &all)) {
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        FAB_FILL(matrix[i], n, sums->xx[class[i]][class[fab_at]]);
-    }
-    if (!invert(matrix, n, inverse)) {
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            each[i] += inverse[i][j] * sums->xy[class[j]];
+    double left = sums.yy; /* of the squares, unexplained */
+    for (size_t i = 0; i < all.n; i++) {
+        left -= 2 * all.each[i] * sums.xy[all.class[i]];
+        for (size_t j = 0; j < all.n; j++) {
+            left += all.each[i] * all.each[j] * sums.xx[all.class[i]][all.class[j]];
         }
-        left -= each[i] * sums->xy[class[i]];
     }
-    double variance = (left > 0 ? left : 0) / (double)(sums->n - n);
-    for (size_t i = 0; i < n; i++) {
-        fab_cause *c = &out->causes[i];
-        *c = (fab_cause){.failures = sums->x[class[i]] / (double)sums->n,
-                         .impact = each[i],
-                         .ci95 = fab_student_t((size_t)sums->n - n) * sqrt(variance * inverse[i][i])};
-        FAB_FORMAT(c->name, "%s", fab_failure_classes[class[i]]);
+    fit kept = all;
+    drop_negative(&sums, &kept);
+    const double freedom = sums.n - (double)all.n;
+    const double variance = fmax(left, 0) / freedom;
+    for (size_t i = 0, k = 0; i < all.n; i++) {
+        const bool is_kept = k < kept.n && kept.class[k] == all.class[i];
+        const double squares = all.by_product[i][i] + all.by_mean[i] * all.by_mean[i] / sums.n;
+        const double half = fab_student_t((size_t)freedom) * sqrt(variance * squares);
+        out->causes[i] = (fab_cause){.failures = sums.x[all.class[i]] / sums.n,
+                                     .impact = is_kept ? kept.each[k] : 0,
+                                     .ci95 = fmax(half, interval_of_draws(draws, n_draws, sums.n, &all, i))};
+        FAB_FORMAT(out->causes[i].name, "%s", fab_failure_classes[all.class[i]]);
+        by_histories[i] = half;
+        k += is_kept;
     }
-    out->n_causes = n;
-    rank_causes(out, (size_t)sums->n);
+    out->n_causes = all.n;
+    size_t first = 0;
+    for (size_t i = 1; i < all.n; i++) {
+        first = cost_of(&out->causes[i]) > cost_of(&out->causes[first]) ? i : first;
+    }
+    out->first_cause_histories = histories_needed(&out->causes[first], by_histories[first], sums.n);
+    rank_causes(out, sums.y / sums.n);
 }
 
 static void name_class(const fab_fabric *f, const fab_component *c, char *out, size_t size) {

@@ -43,18 +43,17 @@ typedef struct candidate {
     fab_outcome row;
 } candidate;
 
-/** For least squares of impact over failures by class. */
+/** For least squares of impact over failures by class, over the histories of a draw of the paths. */
 typedef struct cause_sums {
-    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy;
-    uint64_t n;
+    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], y, yy, n;
 } cause_sums;
 
 typedef struct variant_sums {
     tally tallies[N_TALLIES];
     fab_study_variant out; /* counts; sums until the end where it has means */
     uint64_t n_impacts;
-    double squares; /* of impacts */
-    cause_sums causes;
+    double squares;         /* of impacts */
+    cause_sums *causes;     /* of histories: shape [n_draws] */
     double access_slowdown; /* sum */
     uint64_t n_access_times;
     candidate *worst; /* shape [top]: the worst first */
@@ -188,7 +187,7 @@ bool summary_counts(const fab_summariser *s, const fab_event *event);
 /** Failures of s->history by class, and their part in least squares. */
 void summary_count_failures(fab_summariser *s);
 void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums);
-void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
+void summary_find_causes(const cause_sums *draws, size_t n_draws, fab_study_variant *out);
 
 /** Rankings of components, for a variant whose mean impact is known. */
 FAB_STATUS summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err);

@@ -15,7 +15,8 @@ typedef struct fab_summary_request {
     bool is_p99;      /**< times are those within which 99 % of requests are answered */
     uint32_t n_racks; /**< of the floor plan; 0: none */
     uint64_t n_scenarios;
-    double span_s; /**< of a history; 0: sets */
+    double span_s;  /**< of a history; 0: sets */
+    size_t n_draws; /**< of paths, that histories are dealt to in turn; 0 is 1 */
     /* Of sets. */
     bool is_enumerated;              /**< the scenarios are all sets of so many of the components */
     const fab_component *components; /**< shape [n_components]: all that fails in some scenario */
