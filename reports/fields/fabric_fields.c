@@ -106,13 +106,17 @@ static const fab_field SPARES_FIELDS[] = {
 };
 static const fab_fields SPARES = VIEW("spares", SPARES_FIELDS, "0007-counting-rules.md");
 
-static const fab_field NEAR_SIZES[] = {
-    FIELD_OF(gpus, near_size.gpus, "GPUs of that fabric."),
-    FIELD_OF(fewer_switches, near_size.fewer_switches, "Switches that it has less than this one."),
-    FIGURE_OF(saved_usd, near_size.saved_usd, "USD", "What it costs less, NICs and cables included."),
-    FIELD_OF(saved_ratio, near_size.saved_ratio, "Part of the dollars per GPU that it saves."),
-};
+#define SAVED_FIELDS(of)                                                                                               \
+    FIELD_OF(fewer_switches, of.fewer_switches, "Switches that it has less than this one."),                           \
+        FIGURE_OF(saved_usd, of.saved_usd, "USD", "What it costs less, NICs and cables included."),                    \
+        FIELD_OF(saved_ratio, of.saved_ratio, "Part of the dollars per GPU that it saves.")
+
+static const fab_field NEAR_SIZES[] = {FIELD_OF(gpus, near_size.n, "GPUs of that fabric."), SAVED_FIELDS(near_size)};
 static const fab_fields NEAR_SIZE = VIEW("near_size", NEAR_SIZES, "0114-sizes-that-divide.md");
+
+static const fab_field NEAR_RAILS_FIELDS[] = {
+    FIELD_OF(rails_per_switch, near_rails.n, "Rails that share a network in it."), SAVED_FIELDS(near_rails)};
+static const fab_fields NEAR_RAILS = VIEW("near_rails", NEAR_RAILS_FIELDS, "0114-sizes-that-divide.md");
 
 /* --- the fabric --------------------------------------------------------------------------------------------------- */
 
@@ -177,7 +181,10 @@ static const fab_field FABRICS[] = {
     SAME_ROW(near_size, &NEAR_SIZE,
              "A number of GPUs, at most 5 % away, whose network costs less, and 5 % or more less per GPU; missing "
              "where there is none.",
-             IF(near_size.gpus)),
+             IF(near_size.n)),
+    SAME_ROW(near_rails, &NEAR_RAILS,
+             "Rails that share a network with which this costs 5 % less or more; missing where that is not so.",
+             IF(near_rails.n)),
 };
 const fab_fields fab_fabric_fields = TABLE("fabric", FABRICS, COUNTING);
 

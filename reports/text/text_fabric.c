@@ -142,15 +142,26 @@ static void fabric_put_spares(fab_page *page, const fab_fabric_result *f) {
     }
 }
 
+static void fabric_put_saving(fab_page *page, const fab_near_size *n) {
+    fab_page_say(page, " take %s fewer: %s less in all, %.2g %% less per GPU.",
+                 fab_show_counted(page, n->fewer_switches, "switch", "switches"), fab_show_money(page, n->saved_usd),
+                 100 * n->saved_ratio);
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+}
+
 static void fabric_put_near_size(fab_page *page, const fab_fabric_result *f) {
-    const fab_near_size *n = &f->near_size;
-    if (n->gpus > 0) {
-        const bool is_less = n->gpus < f->counts.gpus;
-        const uint64_t apart = is_less ? f->counts.gpus - n->gpus : n->gpus - f->counts.gpus;
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s GPUs, %s %s, take %s fewer: %s less in all, %.2g %% less per GPU.",
-                       fab_show_count(page, n->gpus), fab_show_count(page, apart), is_less ? "fewer" : "more",
-                       fab_show_counted(page, n->fewer_switches, "switch", "switches"),
-                       fab_show_money(page, n->saved_usd), 100 * n->saved_ratio);
+    const uint64_t gpus = f->near_size.n;
+    if (gpus > 0) {
+        const bool is_less = gpus < f->counts.gpus;
+        const uint64_t apart = is_less ? f->counts.gpus - gpus : gpus - f->counts.gpus;
+        fab_page_say(page, "%s GPUs, %s %s,", fab_show_count(page, gpus), fab_show_count(page, apart),
+                     is_less ? "fewer" : "more");
+        fabric_put_saving(page, &f->near_size);
+    }
+    if (f->near_rails.n > 0) {
+        fab_page_say(page, "%s on a network (rails-per-switch=%" PRIu64 ")",
+                     fab_show_counted(page, f->near_rails.n, "rail", "rails"), f->near_rails.n);
+        fabric_put_saving(page, &f->near_rails);
     }
 }
 

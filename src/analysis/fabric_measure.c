@@ -68,31 +68,44 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
 #define NEAR_SIZE  20 /* one part in so many of the GPUs, and of the dollars of each */
 #define MOST_SIZES 64 /* that are tried on each side */
 
+/* Keeps a fabric that costs least per GPU so far, less in all than `counts` and `total_usd`, and takes fewer switches.
+ */
+static fab_status try_near(const fab_fabric_spec *near, const fab_counts *counts, const fab_prices *prices,
+                           double total_usd, uint64_t n, fab_near_size *out, fab_error *err) {
+    FAB_OWNED_NEW(fab_counts, other, 1, err);
+    FAB_OWNED_NEW(fab_cost, cost, 1, err);
+    if (spares_price(*near, prices, other, cost) && cost->total_usd < total_usd && other->switches < counts->switches) {
+        const double saved_ratio = 1 - cost->total_usd / (double)near->gpus * (double)counts->gpus / total_usd;
+        if (saved_ratio > fmax(out->saved_ratio, 1.0 / NEAR_SIZE)) {
+            *out = (fab_near_size){.n = n,
+                                   .fewer_switches = counts->switches - other->switches,
+                                   .saved_usd = total_usd - cost->total_usd,
+                                   .saved_ratio = saved_ratio};
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_near_size_find(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices,
-                              double total_usd, fab_near_size *out, fab_error *err) {
+                              double total_usd, fab_near_size *size, fab_near_size *rails, fab_error *err) {
     const uint64_t unit = spec->domain > spec->gpus_per_server ? spec->domain : spec->gpus_per_server;
     const uint64_t n_units = unit > 0 ? spec->gpus / NEAR_SIZE / unit : 0;
     const uint64_t step = unit * (n_units / MOST_SIZES + 1);
-    double best_usd = total_usd / (double)spec->gpus * (1 - 1.0 / NEAR_SIZE);
     const bool is_chosen = strcmp(spec->family, "installed") != 0 && spec->k == 0 && spec->xgft.height == 0;
-    *out = (fab_near_size){.gpus = 0};
+    *size = *rails = (fab_near_size){.n = 0};
     if (!is_chosen || counts->wiring != FAB_WIRING_TREE || counts->tiers < 2 || n_units == 0) {
         return FAB_OK;
     }
-    FAB_OWNED_NEW(fab_counts, other, 1, err);
-    FAB_OWNED_NEW(fab_cost, cost, 1, err);
     fab_fabric_spec near = *spec;
     const uint64_t least = spec->gpus - n_units * unit;
     for (near.gpus = least + (spec->gpus - least) % step; near.gpus <= spec->gpus + n_units * unit; near.gpus += step) {
-        const bool is_priced = near.gpus != spec->gpus && spares_price(near, prices, other, cost);
-        if (is_priced && cost->total_usd < total_usd && cost->total_usd / (double)near.gpus < best_usd &&
-            other->switches < counts->switches) {
-            best_usd = cost->total_usd / (double)near.gpus;
-            *out = (fab_near_size){.gpus = near.gpus,
-                                   .fewer_switches = counts->switches - other->switches,
-                                   .saved_usd = total_usd - cost->total_usd,
-                                   .saved_ratio = 1 - best_usd * (double)spec->gpus / total_usd};
-        }
+        FAB_PASS(try_near(&near, counts, prices, total_usd, near.gpus, size, err));
+    }
+    const fab_rails is = fab_topology_rails(spec);
+    near = *spec;
+    for (uint64_t shared = is.shared + 1; shared <= is.n && spec->rails_per_switch == 0; shared++) {
+        near.rails_per_switch = shared; /* those that do not divide the rails are refused */
+        FAB_PASS(try_near(&near, counts, prices, total_usd, shared, rails, err));
     }
     return FAB_OK;
 }
@@ -122,7 +135,8 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_PASS(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_PASS(fab_spares_measure(&out->spec, prices, &out->spares, err));
-    FAB_PASS(fab_near_size_find(&out->spec, &out->counts, prices, out->cost.total_usd, &out->near_size, err));
+    FAB_PASS(fab_near_size_find(&out->spec, &out->counts, prices, out->cost.total_usd, &out->near_size,
+                                &out->near_rails, err));
     FAB_PASS(compare_trunks(graph, &out->trunks_differ, err));
     FAB_PASS(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);

@@ -55,7 +55,7 @@ Test(near_size, is_where_ports_divide) {
     } CASES[] = {
         {"clos:gpus=1048", 1024, 17}, {"clos:gpus=1024", 0, 0},      {"clos:gpus=1016", 0, 0},
         {"clos:gpus=1040", 1024, 17}, {"clos:gpus=32", 0, 0},        {"fat-tree:k=16", 0, 0},
-        {"clos:gpus=520", 512, 9},    {"dragonfly:gpus=1048", 0, 0},
+        {"clos:gpus=520", 512, 9},    {"dragonfly:gpus=1048", 0, 0}, {"rail-only:gpus=1048", 1024, 16},
     };
     fab_prices prices = {0};
     fab_error err = {0};
@@ -63,12 +63,16 @@ Test(near_size, is_where_ports_divide) {
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         static built b;
         fab_near_size found;
+        fab_near_size rails;
         fab_cost cost;
         cr_assert(try_build(CASES[i].text, &b), "%s", CASES[i].text);
         cr_assert_eq(fab_cost_of(&b.design.fabric, &b.counts, &prices, &cost, &err), FAB_OK, "%s", err.text);
-        cr_assert_eq(fab_near_size_find(&b.design.fabric, &b.counts, &prices, cost.total_usd, &found, &err), FAB_OK);
-        cr_expect_eq(found.gpus, CASES[i].gpus, "%s: %" PRIu64, CASES[i].text, found.gpus);
+        cr_assert_eq(fab_near_size_find(&b.design.fabric, &b.counts, &prices, cost.total_usd, &found, &rails, &err),
+                     FAB_OK);
+        cr_expect_eq(found.n, CASES[i].gpus, "%s: %" PRIu64, CASES[i].text, found.n);
         cr_expect_eq(found.fewer_switches, CASES[i].fewer, "%s: %" PRIu64, CASES[i].text, found.fewer_switches);
+        cr_expect_eq(rails.n, strncmp(CASES[i].text, "rail-only", 9) == 0 ? 4 : 0, "%s: %" PRIu64, CASES[i].text,
+                     rails.n);
         fab_fabric_free(b.fabric);
     }
 }

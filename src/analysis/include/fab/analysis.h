@@ -56,11 +56,11 @@ FAB_STATUS fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
 /**
  * The number of GPUs up to a twentieth below or above that of a tree whose network costs least per GPU, if that is a
  * twentieth less than this one and in all it is less too; by the closed forms. None of installed networks, or where the
- * shape decides the GPUs.
- * Complexity: at most 2 * 64 closed forms: of more servers some are left out.
+ * shape decides the GPUs. Likewise, of a rail-only fabric that leaves it open, the rails that share a network.
+ * Complexity: at most 2 * 64 closed forms, of more servers some are left out, and one for each number of rails.
  */
 FAB_STATUS fab_near_size_find(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices,
-                              double total_usd, fab_near_size *out, fab_error *err);
+                              double total_usd, fab_near_size *size, fab_near_size *rails, fab_error *err);
 
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);

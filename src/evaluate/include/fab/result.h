@@ -74,9 +74,10 @@ typedef struct fab_spares {
     double full_usd;                    /**< more than this */
 } fab_spares;
 
-/** A number of GPUs near that of a fabric for which it costs much less: ports divide better. */
+/** A number of GPUs near that of a fabric, or of rails that share a network, for which it costs much less: ports divide
+ * better. */
 typedef struct fab_near_size {
-    uint64_t gpus; /**< 0: there is none */
+    uint64_t n; /**< GPUs, or rails; 0: there is none */
     uint64_t fewer_switches;
     double saved_usd, saved_ratio; /**< of the network; of its dollars per GPU */
 } fab_near_size;
@@ -96,7 +97,7 @@ typedef struct fab_fabric_result {
     bool trunks_differ;           /**< some switch has more cables to one switch above it than to another */
     fab_cost cost;
     fab_spares spares;
-    fab_near_size near_size;
+    fab_near_size near_size, near_rails; /**< of GPUs; of rails that share a network */
     double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */
     struct fab_fabric_result *front_end; /**< the network for storage and data beside this one, or NULL; owned */
 } fab_fabric_result;
