@@ -19,8 +19,9 @@ static const fab_field ALTERNATIVES[] = {
     FIELD_OF(confirmed, is_confirmed,
              "Of one that saves something in one draw: whether it is clearly faster over several seeds.",
              IF(is_checked)),
-    FIELD(seeds_ratio, "Part of the time of all phases that it saves over these seeds, on average.", IF(is_checked),
-          SIGNED, .source = "0022-advice.md"),
+    FIELD(seeds_ratio,
+          "Part of the time that it saves over these seeds, on average; of an iteration in proportion to its phases.",
+          IF(is_checked), SIGNED, .source = "0022-advice.md"),
     FIELD(seeds_ci95_ratio, "Half the width of the 95 % interval of that.", IF(is_checked)),
     FIELD(reason, "Why it is refused.", FILLED),
 };

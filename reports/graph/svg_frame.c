@@ -55,6 +55,7 @@ static const char STYLE[] =
 
 #define TEXT_SHOWN ((size_t)596) /* bytes of a text in a line */
 
+#define MOST_OF_LINE 4096
 #define MARGIN       20.0
 #define HEADING_LINE 14.0 /* between lines of a text */
 #define STUDY_LINES  5    /* what a study says */
@@ -123,7 +124,7 @@ uint32_t fab_svg_lines(fab_graph_writer *w, double y, double line, uint32_t most
     for (; text != NULL && *text != '\0' && n < most; n++) {
         const size_t length = n + 1 < most ? fab_svg_fit("s", text, room) : strlen(text);
         if (w != NULL) {
-            char one[FAB_TEXT_PARAGRAPH];
+            char one[MOST_OF_LINE];
             FAB_FORMAT(one, "%.*s", (int)length, text);
             fab_svg_text(w, MARGIN, y + n * line, "s", "start", room, one);
         }
@@ -133,12 +134,12 @@ uint32_t fab_svg_lines(fab_graph_writer *w, double y, double line, uint32_t most
 }
 
 fab_status fab_svg_said(fab_page *page, fab_str *out, fab_error *err) {
-    char *rest = fab_str_status(&page->out, err) == FAB_OK ? page->out.data : NULL;
+    FAB_OWNS(fab_str_release) fab_str said = fab_page_take(page);
+    char *rest = said.failed ? NULL : said.data;
     for (char *word = NULL; rest != NULL && (word = strtok_r(NULL, " \n", &rest)) != NULL;) {
         fab_str_printf(out, "%s%s", out->length > 0 ? " " : "", word);
     }
-    out->failed |= page->out.failed;
-    fab_str_release(&page->out);
+    out->failed |= said.failed;
     return fab_str_status(out, err);
 }
 

@@ -213,7 +213,7 @@ static fab_status make_text(const fab_result *result, const fab_report_style *st
     fab_page page;
     fab_page_init(&page, style);
     put_result(&page, result);
-    *out = page.out;
+    *out = fab_page_take(&page);
     return FAB_OK;
 }
 
@@ -230,12 +230,11 @@ static fab_status make_markdown(const fab_result *result, const fab_report_style
     fab_page_init(&page, &(fab_report_style){.conventions = style != NULL && style->conventions});
     page.markdown = true;
     const char *design = fab_result_design(result);
-    fab_page_say(&page, "fabriscope %s%s%s", fab_result_command(result), design != NULL ? ": " : "",
-                 design != NULL ? design : "");
-    fab_markdown_heading(&page, "#", page.said);
-    page.n_said = 0;
+    fab_markdown_heading(&page, "#",
+                         fab_show(&page, "fabriscope %s%s%s", fab_result_command(result), design != NULL ? ": " : "",
+                                  design != NULL ? design : ""));
     put_result(&page, result);
-    *out = page.out;
+    *out = fab_page_take(&page);
     return FAB_OK;
 }
 

@@ -14,6 +14,59 @@ void fab_page_init(fab_page *page, const fab_report_style *style) {
     page->width = width > FAB_TEXT_MAX_WIDTH ? FAB_TEXT_MAX_WIDTH : (size_t)width;
 }
 
+/* --- what is shown ------------------------------------------------------------------------------------------------ */
+
+#define FIGURES 8192 /* bytes of a block, or more for a longer text */
+
+/* A block of texts, one behind the other; `next` is full. */
+typedef struct fab_text_figures {
+    struct fab_text_figures *next;
+    size_t used, size;
+    char text[];
+} fab_text_figures;
+
+static char *room_for(fab_page *page, size_t n) {
+    fab_text_figures *block = page->figures;
+    if (block == NULL || block->size - block->used < n) {
+        const size_t size = n > FIGURES ? n : FIGURES;
+        block = malloc(sizeof *block + size);
+        if (block == NULL) {
+            return NULL;
+        }
+        *block = (fab_text_figures){.next = page->figures, .size = size};
+        page->figures = block;
+    }
+    block->used += n;
+    return block->text + block->used - n;
+}
+
+static const char *show(fab_page *page, const char *fmt, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, fmt, args);
+    char *text = n >= 0 ? room_for(page, (size_t)n + 1) : NULL;
+    if (text != NULL) {
+        (void)vsnprintf(text, (size_t)n + 1, fmt, again);
+    }
+    va_end(again);
+    page->out.failed = page->out.failed || text == NULL;
+    return text != NULL ? text : "";
+}
+
+fab_str fab_page_take(fab_page *page) {
+    fab_str out = page->out;
+    out.failed = out.failed || page->said.failed;
+    fab_str_release(&page->said);
+    for (fab_text_figures *block = page->figures; block != NULL;) {
+        fab_text_figures *next = block->next;
+        free(block);
+        block = next;
+    }
+    page->figures = NULL;
+    page->out = (fab_str)FAB_STR_INIT;
+    return out;
+}
+
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
 #define BELOW 4 /* indent of what did not fit into a line */
@@ -45,12 +98,10 @@ void fab_page_put(fab_page *page, fab_ink ink, const char *text) {
 }
 
 void fab_page_printf(fab_page *page, fab_ink ink, const char *fmt, ...) {
-    char text[4 * FAB_TEXT_MAX_WIDTH];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
+    fab_page_put(page, ink, show(page, fmt, args));
     va_end(args);
-    fab_page_put(page, ink, text);
 }
 
 void fab_page_to(fab_page *page, size_t column) {
@@ -163,18 +214,15 @@ void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, c
 }
 
 void fab_page_say(fab_page *page, const char *fmt, ...) {
-    size_t room = sizeof page->said - page->n_said;
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(page->said + page->n_said, room, fmt, args);
+    fab_str_vprintf(&page->said, fmt, args);
     va_end(args);
-    page->n_said += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
 void fab_page_paragraph(fab_page *page, fab_ink ink, size_t indent, size_t hanging) {
-    page->said[page->n_said] = '\0';
-    page->n_said = 0;
-    fab_page_wrap(page, ink, indent, hanging, page->said);
+    fab_page_wrap(page, ink, indent, hanging, page->said.length > 0 ? page->said.data : "");
+    page->said.length = 0;
 }
 
 void fab_page_shell(fab_page *page, fab_ink ink, size_t indent, const char *text) {
@@ -301,21 +349,16 @@ void fab_page_bin(fab_page *page, fab_ink ink, const char *name, uint64_t n, uin
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static char *next_figure(fab_page *page) {
-    return page->figure[page->n_figures++ % FAB_TEXT_FIGURES];
-}
-
 const char *fab_show(fab_page *page, const char *fmt, ...) {
-    char *text = next_figure(page);
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, FAB_TEXT_FIGURE, fmt, args);
+    const char *text = show(page, fmt, args);
     va_end(args);
     return text;
 }
 
 const char *fab_show_count(fab_page *page, uint64_t n) {
-    return fab_format_count(next_figure(page), n);
+    return fab_show(page, "%s", fab_format_count(FAB_ROOM, n));
 }
 
 const char *fab_show_counted(fab_page *page, uint64_t n, const char *one, const char *many) {
@@ -342,31 +385,31 @@ const char *fab_show_integer(fab_page *page, double n) {
 }
 
 const char *fab_show_time(fab_page *page, double s) {
-    return fab_quantity_format(next_figure(page), s, FAB_UNIT_TIME);
+    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, s, FAB_UNIT_TIME));
 }
 
 const char *fab_show_rate(fab_page *page, double bps) {
-    return fab_quantity_format(next_figure(page), bps, FAB_UNIT_RATE);
+    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, bps, FAB_UNIT_RATE));
 }
 
 const char *fab_show_bytes(fab_page *page, double bytes) {
-    return fab_quantity_format(next_figure(page), bytes, FAB_UNIT_BYTES);
+    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, bytes, FAB_UNIT_BYTES));
 }
 
 const char *fab_show_length(fab_page *page, double m) {
-    return fab_quantity_format(next_figure(page), m, FAB_UNIT_LENGTH);
+    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, m, FAB_UNIT_LENGTH));
 }
 
 const char *fab_show_power(fab_page *page, double w) {
-    return fab_quantity_format(next_figure(page), w, FAB_UNIT_POWER);
+    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, w, FAB_UNIT_POWER));
 }
 
 const char *fab_show_price(fab_page *page, double usd) {
-    return fab_price_format(next_figure(page), usd);
+    return fab_show(page, "%s", fab_price_format(FAB_ROOM, usd));
 }
 
 const char *fab_show_money(fab_page *page, double usd) {
-    return fab_money_format(next_figure(page), usd);
+    return fab_show(page, "%s", fab_money_format(FAB_ROOM, usd));
 }
 
 const char *fab_show_2_digits(fab_page *page, double value) {

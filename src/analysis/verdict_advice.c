@@ -122,11 +122,19 @@ static void advice_add_alternative(const fab_result *r, const fab_run_verdict *v
     }
 }
 
-/* Names of those that were tried, without or only those whose gain was luck. */
-static bool add_engines(const fab_run_verdict *v, bool of_luck, const char *before, char *out) {
+/* What became of engines that were tried. */
+typedef enum trial_end { TRIAL_LUCK, TRIAL_LITTLE, TRIAL_SLOWER } trial_end;
+
+static trial_end end_of(const fab_run_verdict *v, const fab_alternative *a) {
+    const bool is_slower = a->time_s > v->compared_s * (1 + FAB_VERDICT_LITTLE);
+    return a->is_checked && !a->is_confirmed ? TRIAL_LUCK : is_slower ? TRIAL_SLOWER : TRIAL_LITTLE;
+}
+
+/* Names of those that ended so. */
+static bool add_engines(const fab_run_verdict *v, trial_end end, const char *before, char *out) {
     const char *comma = before;
     FAB_EACH(const fab_alternative, a, v->alternatives, v->n_alternatives) {
-        if (a->is_possible && (a->is_checked && !a->is_confirmed) == of_luck) {
+        if (a->is_possible && end_of(v, a) == end) {
             verdict_say(out, "%s%s", comma, a->engine);
             comma = ", ";
         }
@@ -178,11 +186,13 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     const double unclear = unclear_ratio(v);
     if (!wins && v->n_alternatives > 0) {
         verdict_say(out, "%s", out[0] != '\0' ? "beside it " : unclear > 0 ? "" : keep_routing(r, v));
-        between = add_engines(v, false, "less than 0.1 % is saved by ", out) ? "; " : between;
+        between = add_engines(v, TRIAL_LITTLE, "less than 0.1 % is saved by ", out) ? "; " : between;
+        verdict_say(out, "%s", between);
+        between = add_engines(v, TRIAL_SLOWER, "it takes longer under ", out) ? "; " : "";
     }
     if (has_luck(v)) {
         verdict_say(out, "%s", between);
-        (void)add_engines(v, true, unclear > 0 ? "whether there is a gain of " : "the gain of ", out);
+        (void)add_engines(v, TRIAL_LUCK, unclear > 0 ? "whether there is a gain of " : "the gain of ", out);
         const uint64_t n = fab_verdict_seeds(r->n_seeds);
         if (unclear > 0) {
             verdict_say(out, ", %.1f %% in the mean, %" PRIu64 " seeds do not tell (--seeds %" PRIu64 " tells more)",

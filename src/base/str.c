@@ -28,28 +28,29 @@ void fab_str_add(fab_str *str, const char *text) {
     fab_str_append(str, text, strlen(text));
 }
 
-void fab_str_printf(fab_str *str, const char *fmt, ...) {
+void fab_str_vprintf(fab_str *str, const char *fmt, va_list args) {
     char small[256];
-    va_list args;
-    va_start(args, fmt);
-    int n = vsnprintf(small, sizeof small, fmt, args);
-    va_end(args);
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(small, sizeof small, fmt, args);
     if (n < 0) {
         str->failed = true;
-        return;
-    }
-    if ((size_t)n < sizeof small) {
+    } else if ((size_t)n < sizeof small) {
         fab_str_append(str, small, (size_t)n);
-        return;
-    }
-    if (str->failed || fab_grow(&str->data, &str->capacity, str->length + (size_t)n + 1, 1, NULL) != FAB_OK) {
+    } else if (str->failed || fab_grow(&str->data, &str->capacity, str->length + (size_t)n + 1, 1, NULL) != FAB_OK) {
         str->failed = true;
-        return;
+    } else {
+        (void)vsnprintf(str->data + str->length, (size_t)n + 1, fmt, again);
+        str->length += (size_t)n;
     }
+    va_end(again);
+}
+
+void fab_str_printf(fab_str *str, const char *fmt, ...) {
+    va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(str->data + str->length, (size_t)n + 1, fmt, args);
+    fab_str_vprintf(str, fmt, args);
     va_end(args);
-    str->length += (size_t)n;
 }
 
 void fab_append(char *out, size_t size, const char *fmt, ...) {

@@ -98,9 +98,9 @@ fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_e
         fab_table_put(&text, i % table->n_columns, FAB_INK_PLAIN, table->cells[i]);
     }
     fab_table_end_list(&text);
-    fab_status status = fab_str_status(&page.out, err);
-    (void)fputs(status == FAB_OK && page.out.length > 0 ? page.out.data : "", out);
-    fab_str_release(&page.out);
+    FAB_OWNS(fab_str_release) fab_str made = fab_page_take(&page);
+    fab_status status = fab_str_status(&made, err);
+    (void)fputs(status == FAB_OK && made.length > 0 ? made.data : "", out);
     return status;
 }
 

@@ -7,9 +7,6 @@
 
 #define FAB_TEXT_MIN_WIDTH 40
 #define FAB_TEXT_MAX_WIDTH 240
-#define FAB_TEXT_PARAGRAPH 4096
-#define FAB_TEXT_FIGURES   48
-#define FAB_TEXT_FIGURE    512
 
 typedef enum fab_ink { FAB_INK_PLAIN, FAB_INK_BOLD, FAB_INK_DIM, FAB_INK_GOOD, FAB_INK_BAD, FAB_INK_BAR } fab_ink;
 
@@ -26,14 +23,14 @@ typedef struct fab_page {
     size_t width;
     size_t used; /**< cells of the line being built */
     fab_cell line[FAB_TEXT_MAX_WIDTH];
-    size_t n_said; /**< bytes of the paragraph being built */
-    char said[FAB_TEXT_PARAGRAPH];
-    size_t n_figures;
-    char figure[FAB_TEXT_FIGURES][FAB_TEXT_FIGURE]; /**< what fab_show() has made last, in a ring */
+    fab_str said;                     /**< the paragraph being built */
+    struct fab_text_figures *figures; /**< what fab_show() has made; owned */
 } fab_page;
 
-/** `style` may be NULL. Release page->out. */
+/** `style` may be NULL. */
 void fab_page_init(fab_page *page, const fab_report_style *style);
+/** Gives what was printed, and releases the rest of the page. */
+fab_str fab_page_take(fab_page *page);
 
 /** Adds to the line; what does not fit goes on in the next one. */
 void fab_page_put(fab_page *page, fab_ink ink, const char *text);
@@ -48,7 +45,7 @@ void fab_page_last(fab_page *page, const char *text);
 
 /** A whole line of words; of a drawing: fab_page_end_line(). */
 #define fab_page_line(page, ink, ...) (fab_page_printf(page, ink, __VA_ARGS__), fab_page_wrap(page, ink, 0, 0, ""))
-/** Adds to the paragraph that fab_page_paragraph() prints; what is longer than FAB_TEXT_PARAGRAPH is cut. */
+/** Adds to the paragraph that fab_page_paragraph() prints. */
 void fab_page_say(fab_page *page, const char *fmt, ...) FAB_PRINTF(2, 3);
 /** Prints what was said, as fab_page_wrap() does. */
 void fab_page_paragraph(fab_page *page, fab_ink ink, size_t indent, size_t hanging);
@@ -80,7 +77,7 @@ uint64_t fab_text_bins(const uint64_t *bins, size_t n, size_t *out_first, size_t
 /** Columns that a text takes. */
 size_t fab_text_columns(const char *text);
 
-/** Figures as text: each stands until FAB_TEXT_FIGURES more were shown on this page. */
+/** Figures as text: each stands as long as the page. */
 const char *fab_show(fab_page *page, const char *fmt, ...) FAB_PRINTF(2, 3);
 const char *fab_show_count(fab_page *page, uint64_t n);
 /** "1 cable", "24,576 cables". */

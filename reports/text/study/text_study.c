@@ -208,7 +208,7 @@ static void study_put_others(fab_page *page, const fab_study_summary *s) {
             study_say_other(page, s, WHAT[i], others[i]);
         }
     }
-    if (page->n_said > 0) {
+    if (page->said.length > 0) {
         fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     }
 }

@@ -29,9 +29,7 @@ static const char *const HELP[] = {
 static void put(fab_page *page, fab_ink ink, const char *text) {
     const size_t left = page->width - page->used;
     const bool is_cut = left > 2 && fab_text_columns(text) > left;
-    char cut[FAB_TEXT_PARAGRAPH];
-    FAB_FORMAT(cut, "%.*s%s", (int)top_bytes_of(text, is_cut ? left - 2 : left), text, is_cut ? ".." : "");
-    fab_page_put(page, ink, cut);
+    fab_page_printf(page, ink, "%.*s%s", (int)top_bytes_of(text, is_cut ? left - 2 : left), text, is_cut ? ".." : "");
 }
 
 /* What the figures leave out: replicas that are lost, phases that are too large. */

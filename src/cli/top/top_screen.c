@@ -67,13 +67,13 @@ static fab_status draw(top_screen *s, fab_error *err) {
     } else {
         selected = top_app_draw(&s->app, LINES > 0 ? (size_t)LINES : 0, page);
     }
-    const fab_status status = fab_str_status(&page->out, err);
-    const char *text = page->out.data != NULL && status == FAB_OK ? page->out.data : "";
+    FAB_OWNS(fab_str_release) fab_str out = fab_page_take(page);
+    const fab_status status = fab_str_status(&out, err);
+    const char *text = out.data != NULL && status == FAB_OK ? out.data : "";
     for (int y = 0; y < LINES; y++) {
         text = put_line(s, y, text, (size_t)y == selected);
     }
     (void)refresh();
-    fab_str_release(&page->out);
     return status;
 }
 

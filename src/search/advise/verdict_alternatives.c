@@ -258,6 +258,22 @@ static fab_status draw_times(const alternatives *t, const char *engine, fab_seed
     return FAB_OK;
 }
 
+/* What a gain over the seeds is of the time that the verdict is of, in its seconds: of an iteration, which phases hide
+ * from each other in part, in proportion to what the seeds of this report save. */
+static void take_seeds(const alternatives *t, const fab_seed_figures *base, const fab_seed_figures *times,
+                       const fab_advice_gain *gain, fab_alternative *a) {
+    const uint64_t n = n_checked(t);
+    const uint64_t n_here = t->replay->n_seeds;
+    FAB_SUM(double, all_s, i, n, base[i].transfer_s / (double)n);
+    FAB_SUM(double, here_s, i, n_here, base[i].transfer_s / (double)n_here);
+    FAB_SUM(double, after_s, i, n_here, times[i].transfer_s / (double)n_here);
+    const bool is_part = (t->verdict->of_iteration || t->result->n_serving > t->verdict->engine) && here_s > after_s;
+    const double part = is_part ? (t->verdict->compared_s - a->time_s) / (here_s - after_s) : 1;
+    const double time_s = is_part ? t->verdict->compared_s - part * (here_s - all_s) : all_s;
+    a->seeds_ratio = time_s > 0 ? part * gain->gain_s / time_s : 0;
+    a->seeds_ci95_ratio = time_s > 0 ? part * gain->ci95_s / time_s : 0;
+}
+
 /* Whether what an alternative saves is more than the luck of these seeds: by the measure and the seeds of advice. */
 static fab_status check_alternative(const alternatives *t, fab_alternative *a, const fab_seed_figures *base, bool draws,
                                     fab_error *err) {
@@ -266,8 +282,7 @@ static fab_status check_alternative(const alternatives *t, fab_alternative *a, c
     FAB_PASS(draw_times(t, a->engine, times, &draws, err));
     FAB_PASS(advise_judge(base, times, n_checked(t), &gain, err));
     a->is_checked = draws;
-    a->seeds_ratio = gain.ratio;
-    a->seeds_ci95_ratio = gain.gain_s != 0 ? fabs(gain.ratio / gain.gain_s) * gain.ci95_s : 0;
+    take_seeds(t, base, times, &gain, a);
     a->is_confirmed = gain.verdict == FAB_ADVICE_FASTER;
     return FAB_OK;
 }

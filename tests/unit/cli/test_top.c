@@ -323,7 +323,7 @@ static char *drawn(top_app *app, int width) {
     const fab_report_style style = {.ascii = true, .width = width};
     fab_page_init(page, &style);
     (void)top_app_draw(app, 24, page);
-    char *text = page->out.data;
+    char *text = fab_page_take(page).data;
     free(page);
     return text;
 }
@@ -428,15 +428,16 @@ static void expect_lines(top_app *app, int width, size_t height) {
     fab_page_init(page, &style);
     const size_t selected = top_app_draw(app, height, page);
     size_t n = 0;
-    const char *line = page->out.data;
+    fab_str out = fab_page_take(page);
+    const char *line = out.data;
     for (; *line != '\0'; n++) {
         const size_t length = strcspn(line, "\n");
         cr_expect_leq(length, (size_t)width, "'%.*s'", (int)length, line);
         line += length + 1;
     }
-    cr_expect_leq(n, height, "%zu lines at %d x %zu:\n%s", n, width, height, page->out.data);
+    cr_expect_leq(n, height, "%zu lines at %d x %zu:\n%s", n, width, height, out.data);
     cr_expect(selected == SIZE_MAX || selected < height);
-    fab_str_release(&page->out);
+    fab_str_release(&out);
     free(page);
 }
 

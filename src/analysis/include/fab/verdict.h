@@ -30,7 +30,7 @@ typedef struct fab_alternative {
     double max_collision_factor;   /**< largest of the phases that were routed anew, mean over the seeds */
     bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
     bool is_confirmed;  /**< faster there too, as advice judges it (ADR 22) */
-    double seeds_ratio; /**< part of the time of all phases that it saves there */
+    double seeds_ratio; /**< part of the time that it saves there; of an iteration in proportion to its phases */
     double seeds_ci95_ratio;
     char reason[256]; /**< of what is not possible */
 } fab_alternative;

@@ -3,6 +3,8 @@
 
 #include "fab/base.h"
 
+#include <stdarg.h>
+
 typedef struct fab_str {
     char *data; /**< NUL-terminated, or NULL when nothing was appended yet */
     size_t length;
@@ -27,6 +29,7 @@ void fab_str_add_shell(fab_str *str, const char *text);
 /** True for a text that has, behind any apostrophes, the begin of a formula: fab_str_add_csv() puts one more before. */
 bool fab_is_formula(const char *text);
 void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
+void fab_str_vprintf(fab_str *str, const char *fmt, va_list args) FAB_PRINTF(2, 0);
 
 /** Appends to the text in `out` what fits into its `size` bytes. */
 void fab_append(char *out, size_t size, const char *fmt, ...) FAB_PRINTF(3, 4);
