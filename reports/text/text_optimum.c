@@ -213,9 +213,12 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     }
     if (t->fewer.servers > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
-                       "To do: %s%s. All figures and bounds here are of all GPUs with the batch above.",
+                       "To do: %s%s%s. All other figures and bounds here are of all GPUs with the batch above.",
                        t->fewer.advice,
-                       t->scenarios[0] != '\0' ? ": without failures, in which servers left idle are spares" : "");
+                       t->scenarios[0] != '\0' ? ": without failures, in which servers left idle are spares" : "",
+                       t->fewer_usd_per_1e9_tokens > 0 ? fab_show(page, ": 1e9 tokens cost %s with all GPUs paid for",
+                                                                  fab_show_price(page, t->fewer_usd_per_1e9_tokens))
+                                                       : "");
     }
     if (t->n_open_beside > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s of them: the winner with one other taper.",
@@ -285,6 +288,17 @@ static void put_tokens(fab_page *page, const fab_optimum *o, const char *see) {
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s: 1e9 tokens cost %s of ownership, an iteration takes %s under %s.",
                    o->tokens.job, fab_show_price(page, usd), fab_show_time(page, o->winner.iteration_s),
                    fab_text_routing(page, o->tokens.engine));
+    if (o->tokens.fewer_winner.usd_per_1e9_tokens > 0) {
+        const double other_usd = o->tokens.fewer_winner.usd_per_1e9_tokens;
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "Not the best where the job runs as it does best (To do, below): with --job "
+                       "n-servers=%" PRIu32 ",batch=%" PRIu64 " 1e9 tokens cost %s on this design, all GPUs paid for, "
+                       "and %s, %.3g %% less, on",
+                       o->tokens.fewer.servers, o->tokens.fewer.batch,
+                       fab_show_price(page, o->tokens.fewer_usd_per_1e9_tokens), fab_show_price(page, other_usd),
+                       100 * (1 - other_usd / o->tokens.fewer_usd_per_1e9_tokens));
+        fab_page_shell(page, FAB_INK_BOLD, 4, o->tokens.fewer_winner.design);
+    }
     if (o->tokens.random_s > o->winner.iteration_s * (1 + FAB_VERDICT_PLAN)) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "It rests on ranks in order: with --job placement=random an iteration takes %s under this plan, "

@@ -465,5 +465,24 @@ bad 4:3 'unknown element of a catalog: sever' 's/<server/<sever/'
 bad 1:1 'has no element nic' '/<nic/d'
 bad 1:1 'begins with <catalog>' 's/catalog/katalog/'
 
+# --- where fewer servers do more on the winner, it is said which design is the best for them ---
+seen=(--job model=llama3-70b --quiet --json)
+"$program" optimize --gpus 1048 "${seen[@]}" >beside.json || fail "optimize for 1,048 GPUs"
+read -r winner other keys < <(python3 -c 'import json
+o = json.load(open("beside.json"))["optimize"]
+t = o["tokens"]
+print(o["winner"]["design"], t["fewer_design"], t["fewer_job"])')
+so=n-servers=126,batch=504
+"$program" run "$winner" "${seen[@]}" --job "$keys,batch=504" --engine spray >winner.json &&
+  "$program" run "$other" "${seen[@]}" --job "$so" --engine spray >other.json || fail "designs for fewer servers"
+python3 - <<'PY' || fail "the best design for fewer servers"
+import json
+t = json.load(open("beside.json"))["optimize"]["tokens"]
+usd = [json.load(open(n))["iteration"][0]["owned_usd_per_1e9_tokens"] * 1048 / 1008 for n in ("winner.json", "other.json")]
+assert abs(t["fewer_usd_per_1e9_tokens"] / usd[0] - 1) < 1e-3, (t["fewer_usd_per_1e9_tokens"], usd)
+assert abs(t["fewer_design_usd_per_1e9_tokens"] / usd[1] - 1) < 1e-6, (t["fewer_design_usd_per_1e9_tokens"], usd)
+assert usd[1] < 0.92 * usd[0] and t["fewer_job"].startswith("n-servers=126,"), (usd, t["fewer_job"])
+PY
+
 echo "$failures failures"
 [[ $failures -eq 0 ]]

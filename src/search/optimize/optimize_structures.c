@@ -19,7 +19,15 @@
 
 fab_status optimize_read(const search *s, const char *text, fab_design *out, fab_error *err) {
     const fab_optimize_request *q = s->request;
-    return q->replayed != NULL ? q->read(q->read_context, text, out, err) : fab_design_read(text, NULL, 0, out, err);
+    if (q->replayed == NULL) {
+        return fab_design_read(text, NULL, 0, out, err);
+    }
+    FAB_PASS(q->read(q->read_context, text, out, err));
+    if (q->servers > 0) {
+        out->jobs[0].n_servers = q->servers;
+        out->jobs[0].batch = q->batch;
+    }
+    return FAB_OK;
 }
 
 static uint64_t server_gpus(const fab_optimize_request *q) {

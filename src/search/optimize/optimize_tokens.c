@@ -420,6 +420,35 @@ static fab_status find_fewer(token_search *t, fab_error *err) {
     return FAB_OK;
 }
 
+#define DRAWN_PART 4 /* one in so many replays, where an engine draws and each takes so many seeds */
+
+/* Whether another design has cheaper tokens where the job runs as it does best on the winner, all GPUs paid for. */
+static fab_status search_beside(token_search *t, fab_error *err) {
+    FAB_OWNS(fab_optimum_free_owned) fab_optimum *other = NULL;
+    fab_token_search *o = &t->out->tokens;
+    fab_optimize_request q = *t->s->request;
+    fab_error why = {.code = FAB_OK};
+    const double left_s = t->s->deadline_s - optimize_now_s();
+    if (o->fewer.servers == 0 || q.scenarios != NULL || left_s <= 0) {
+        return FAB_OK;
+    }
+    q.servers = o->fewer.servers;
+    q.batch = o->fewer.batch;
+    q.most_replays = o->is_drawn && q.most_replays > 0 ? q.most_replays / DRAWN_PART + 1 : q.most_replays;
+    q.time_limit_s = isfinite(left_s) ? left_s : 0;
+    o->fewer_usd_per_1e9_tokens = t->out->winner.usd_per_1e9_tokens / o->fewer.gain;
+    const fab_status status = fab_optimize(&q, &other, &why);
+    FAB_PASS(fab_unless_refused(err, status, &why));
+    if (status == FAB_OK) {
+        const double usd = other->winner.usd_per_1e9_tokens * (double)q.gpus / (double)o->fewer.gpus;
+        if (usd < o->fewer_usd_per_1e9_tokens * (1 - FAB_EVEN_RATIO)) {
+            o->fewer_winner = other->winner;
+            o->fewer_winner.usd_per_1e9_tokens = usd;
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     FAB_OWNS(tokens_close) token_search t = {.s = s, .out = out, .look_until_s = s->deadline_s};
     const ranked *cheapest = NULL;
@@ -452,7 +481,11 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     if (cheapest->point != NULL) {
         list_point(t.best[0]->point, cheapest->point, &out->cheapest);
     }
+    if (s->request->servers > 0) {
+        return FAB_OK;
+    }
     FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK : find_fewer(&t, err));
+    FAB_PASS(search_beside(&t, err));
     FAB_PASS(optimize_now_s() > s->deadline_s ? FAB_OK
                                               : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
     return FAB_OK;

@@ -93,6 +93,8 @@ typedef struct fab_token_search {
     bool is_drawn;    /**< the engine hashes: designs are judged by several seeds */
     double hashed_usd_per_1e9_tokens; /**< the winner's under ecmp; 0: not asked */
     fab_fewer fewer; /**< of fab_plans, of the winner, without failures; all figures and bounds are of all GPUs */
+    double fewer_usd_per_1e9_tokens; /**< of the winner so, with all GPUs paid for */
+    fab_optimum_point fewer_winner;  /**< whose tokens cost less than that so; price 0: none was found, or not asked */
     double random_s; /**< the winner's iteration with placement=random; 0: it has no taper, or not asked */
 } fab_token_search;
 

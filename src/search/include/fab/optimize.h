@@ -22,6 +22,8 @@ typedef struct fab_optimize_request {
     fab_status (*read)(const void *context, const char *design, fab_design *out,
                        fab_error *err); /**< a one-line design as a command reads it that is given these */
     const void *read_context;
+    uint32_t servers;      /**< by tokens: that the job runs on; 0: as it says, and fewer and another batch are tried */
+    uint64_t batch;        /**< of the job, with `servers` */
     const char *scenarios; /**< by tokens: histories of failures (goodput_run.h); NULL: none */
     fab_policy policy;     /**< where ranks go in them */
     uint64_t seed;
