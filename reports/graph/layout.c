@@ -137,10 +137,7 @@ typedef struct pool {
 
 static void push_apart(wish *wishes, uint32_t n, double step, pool *pools, float *x) {
     uint32_t n_pools = 0;
-    bool sorted = true;
-    for (uint32_t i = 1; sorted && i < n; i++) {
-        sorted = compare_wishes(&wishes[i - 1], &wishes[i]) < 0;
-    }
+    FAB_ALL_IN(sorted, i, 1, n, compare_wishes(&wishes[i - 1], &wishes[i]) < 0);
     if (!sorted) {
         qsort(wishes, n, sizeof *wishes, compare_wishes);
     }

@@ -250,10 +250,7 @@ static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
 }
 
 static uint32_t count_chunks(const fab_next_hops *t) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < (size_t)t->n_chunks_per_row * t->n_switches; i++) {
-        n = t->chunk_of[i] + 1 > n ? t->chunk_of[i] + 1 : n;
-    }
+    FAB_MOST(uint32_t, n, i, (size_t)t->n_chunks_per_row * t->n_switches, t->chunk_of[i] + 1);
     return n;
 }
 

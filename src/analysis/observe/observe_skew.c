@@ -34,10 +34,7 @@ static bool is_pair(const observation *o, fab_link_id l, double least) {
 }
 
 static double least_of(const observation *o) {
-    double most = 0;
-    for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-        most = fmax(most, fmax(o->sent[l], o->got[l]));
-    }
+    FAB_MOST(double, most, l, o->fabric->n_links, fmax(o->sent[l], o->got[l]));
     return IDLE * most;
 }
 

@@ -70,10 +70,7 @@ static int busy_order(const void *a, const void *b) {
 
 /* Whether what the other link does not let through this one does not either. */
 static bool covers(const busy_link *link, const busy_link *other) {
-    bool is_above = true;
-    for (fab_travel k = 0; k < FAB_TRAVEL_N && is_above; k++) {
-        is_above = link->part[k] >= other->part[k];
-    }
+    FAB_ALL(is_above, k, FAB_TRAVEL_N, link->part[k] >= other->part[k]);
     return is_above;
 }
 
