@@ -144,9 +144,7 @@ static bool sums_are_exact(const fab_baseline *b) {
 static fab_status route(fab_baseline *b, fab_error *err) {
     const fab_baseline_request *q = &b->request;
     FAB_OWNED_NEW(double, rate, b->n_flows, err);
-    for (uint32_t i = 0; i < b->n_flows; i++) {
-        rate[i] = fab_offer_rate(q->offer, q->phase, i);
-    }
+    FAB_FILL(rate, b->n_flows, fab_offer_rate(q->offer, q->phase, fab_at));
     FAB_PASS(fab_route_flows(b->router, q->phase, 0, b->n_flows, rate, q->seed, &b->routes, err));
     b->n_paths = b->routes.flow_first[b->n_flows];
     FAB_REFUSE_IF(b->n_paths >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%u paths exceed the limit of %u", b->n_paths,
@@ -234,9 +232,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         b->index = &b->own_index;
     }
     if (b->router->facts.splits) {
-        for (uint32_t flow = 0; flow < b->n_flows; flow++) {
-            b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
-        }
+        FAB_FILL(b->part, b->n_flows, fab_offer_rate(request->offer, request->phase, fab_at));
         FAB_PASS(fab_baseline_split(request, NULL, NULL, b->load, err));
     } else {
         FAB_PASS(route(b, err));

@@ -88,9 +88,7 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     size_t n = (size_t)dag->n_switches * t->n_kinds;
     FAB_PASS(FAB_NEW(t->of_port, n_ports, err));
     FAB_PASS(FAB_NEW(t->digest, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        t->digest[i] = fab_mix64(i);
-    }
+    FAB_FILL(t->digest, n, fab_mix64(fab_at));
     for (uint32_t i = 0; i < n_ports; i++) {
         if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
             uint32_t head = fab_head(f, link[i]) - dag->base;

@@ -76,9 +76,7 @@ static bool has_one_axis(const grid *g) {
 /* Values of an axis; of the only one, and of boards, all between the least and the largest. */
 static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     FAB_PASS(FAB_NEW(g->value[axis], g->n, err));
-    for (uint32_t i = 0; i < g->n; i++) {
-        g->value[axis][i] = g->switches[i].name.at[axis];
-    }
+    FAB_FILL(g->value[axis], g->n, g->switches[fab_at].name.at[axis]);
     qsort(g->value[axis], g->n, sizeof *g->value[axis], fab_order_u64);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n; i++) {
@@ -93,9 +91,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
         free(g->value[axis]);
         g->value[axis] = NULL;
         FAB_PASS(FAB_NEW(g->value[axis], span, err));
-        for (uint64_t i = 0; i < span; i++) {
-            g->value[axis][i] = least + i;
-        }
+        FAB_FILL(g->value[axis], span, least + fab_at);
         g->n_values[axis] = (uint32_t)span;
     }
     return FAB_OK;

@@ -158,9 +158,7 @@ typedef struct named_server {
 static fab_status list_servers(const audit_match *m, uint32_t *planned_server, uint32_t *node_at, fab_error *err) {
     const fab_shape *plan = m->plan;
     FAB_OWNED_NEW(named_server, names, (size_t)plan->n_servers + 1, err);
-    for (uint32_t s = 0; s < plan->n_servers; s++) {
-        names[s] = (named_server){plan->server_name[s], s};
-    }
+    FAB_FILL(names, plan->n_servers, (named_server){plan->server_name[fab_at], (uint32_t)fab_at});
     qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t s = 0; s < m->here->n_servers; s++) {
         const named_server key = {m->here->server_name[s], 0};

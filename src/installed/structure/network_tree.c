@@ -239,9 +239,7 @@ static fab_status make_of_names(maker *m, fab_error *err) {
         }
     }
     FAB_PASS(find_levels(m, unit_of, err));
-    for (uint32_t c = 0; c < net->n_cables; c++) {
-        below[c] = (pair){unit_of[net->cables[c].end[1].node], c};
-    }
+    FAB_FILL(below, net->n_cables, (pair){unit_of[net->cables[fab_at].end[1].node], (uint32_t)fab_at});
     qsort(below, net->n_cables, sizeof *below, tree_by_key);
     FAB_PASS(FAB_GROW(m->tree.member, m->member_capacity, net->n_cables, err));
     for (uint32_t i = 0; i < net->n_cables; i++) {
