@@ -97,11 +97,7 @@ static fab_status rank_switches(search *s, fab_error *err) {
         }
     }
     for (uint32_t rank = 0; n < s->n; rank++) {
-        for (uint32_t v = 0; v < s->n; v++) {
-            if (s->rank[v] == rank) {
-                s->order[n++] = v;
-            }
-        }
+        FAB_KEEP(s->order, n, v, s->n, s->rank[v] == rank, v);
     }
     return FAB_OK;
 }

@@ -15,14 +15,11 @@ static void find_record(const fab_baseline *b, uint32_t path, fab_path_record *o
     const fab_link_id *link = b->routes.link + b->routes.path_first[path];
     uint32_t n = (uint32_t)(b->routes.path_first[path + 1] - b->routes.path_first[path]);
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t head = 0;
     uint32_t tail = n;
     out->column = FAB_NONE;
     out->n = (uint16_t)n;
     memcpy(out->link, link, (n <= FAB_RECORD_LINKS ? n : 0) * sizeof *link);
-    while (head < n && fab_class_of(f, link[head])->kind != FAB_LINK_ACCESS) {
-        head++;
-    }
+    FAB_FIRST(head, n, fab_class_of(f, link[head])->kind == FAB_LINK_ACCESS);
     if (head == n) {
         return;
     }
@@ -178,11 +175,8 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
         }
     }
     b->same_per_bps = differs ? 0 : b->same_per_bps;
-    for (uint32_t l = 0; l < b->fabric->n_links; l++) {
-        if (fab_per_bps(b, l) > 0) {
-            list[b->n_order++] = (fab_ranked){b->load[l] * fab_per_bps(b, l), l};
-        }
-    }
+    FAB_KEEP(list, b->n_order, l, b->fabric->n_links, fab_per_bps(b, l) > 0,
+             (fab_ranked){b->load[l] * fab_per_bps(b, l), l});
     FAB_PASS(fab_ranked_sort(list, b->n_order, err));
     for (uint32_t i = 0; i < b->n_order; i++) {
         b->order[i] = list[i].item;

@@ -41,14 +41,11 @@ static double least_of(const observation *o) {
 static void collect_pairs(const observation *o, skew_system *s) {
     const fab_fabric *f = o->fabric;
     double least = least_of(o);
-    for (fab_link_id l = 0; l < f->n_links; l++) {
-        if (is_pair(o, l, least)) {
-            s->pairs[s->n_pairs++] = (skew_pair){.tail = observe_box(f, fab_tail(f, l)),
-                                                 .head = observe_box(f, fab_head(f, l)),
-                                                 .difference = log(o->sent[l]) - log(o->got[l]),
-                                                 .weight = 1};
-        }
-    }
+    FAB_KEEP(s->pairs, s->n_pairs, l, f->n_links, is_pair(o, l, least),
+             (skew_pair){.tail = observe_box(f, fab_tail(f, l)),
+                         .head = observe_box(f, fab_head(f, l)),
+                         .difference = log(o->sent[l]) - log(o->got[l]),
+                         .weight = 1});
 }
 
 /* out = Laplacian x */

@@ -117,11 +117,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
         return FAB_OK;
     }
     qsort(*out, n, sizeof **out, busy_order);
-    for (size_t i = 0; i < n; i++) {
-        if (*out_n == 0 || busy_order(&(*out)[*out_n - 1], &(*out)[i]) != 0) {
-            (*out)[(*out_n)++] = (*out)[i];
-        }
-    }
+    FAB_KEEP(*out, *out_n, i, n, *out_n == 0 || busy_order(&(*out)[*out_n - 1], &(*out)[i]) != 0, (*out)[i]);
     return FAB_OK;
 }
 

@@ -101,11 +101,8 @@ static fab_status find_usual_rates(auditor *a, fab_error *err) {
     uint32_t n = 0;
     FAB_OWNED_NEW(boundary_rate, rates, a->net->n_cables, err);
     FAB_PASS(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
-    for (uint32_t c = 0; c < a->net->n_cables; c++) {
-        if (a->net->cables[c].rate_bps > 0) {
-            rates[n++] = (boundary_rate){fab_audit_boundary_of(a, c), a->net->cables[c].rate_bps};
-        }
-    }
+    FAB_KEEP(rates, n, c, a->net->n_cables, a->net->cables[c].rate_bps > 0,
+             (boundary_rate){fab_audit_boundary_of(a, c), a->net->cables[c].rate_bps});
     qsort(rates, n, sizeof *rates, by_boundary_and_rate);
     for (uint32_t i = 0, run = 0, most = 0; i < n; i++) { /* the longest run of a boundary, the first of equal ones */
         bool same_boundary = i > 0 && rates[i].boundary == rates[i - 1].boundary;

@@ -79,11 +79,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     FAB_FILL(g->value[axis], g->n, g->switches[fab_at].name.at[axis]);
     qsort(g->value[axis], g->n, sizeof *g->value[axis], fab_order_u64);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < g->n; i++) {
-        if (n == 0 || g->value[axis][i] != g->value[axis][n - 1]) {
-            g->value[axis][n++] = g->value[axis][i];
-        }
-    }
+    FAB_KEEP(g->value[axis], n, i, g->n, n == 0 || g->value[axis][i] != g->value[axis][n - 1], g->value[axis][i]);
     g->n_values[axis] = n;
     uint64_t least = g->value[axis][0];
     uint64_t span = g->value[axis][n - 1] - least + 1;

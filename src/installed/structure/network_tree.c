@@ -162,11 +162,7 @@ static fab_status make_tier(maker *m, uint32_t tier, fab_error *err) {
     uint32_t number = 0;
     char name[32];
     FAB_PASS(FAB_NEW(tops, m->tree.n, err));
-    for (uint32_t i = 0; i < m->boxes->n; i++) {
-        if (m->unit[i] != FAB_NETWORK_NONE) {
-            tops[n++] = (pair){i, m->unit[i]};
-        }
-    }
+    FAB_KEEP(tops, n, i, m->boxes->n, m->unit[i] != FAB_NETWORK_NONE, (pair){i, m->unit[i]});
     FAB_PASS(join_tier(m, tier, err));
     tree_count_switches(m, tier);
     for (uint32_t i = 0; i < n; i++) {
