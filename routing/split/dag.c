@@ -51,11 +51,9 @@ static fab_status find_kind(fab_dag *dag, targets *t, fab_link_id link, double p
     const uint16_t link_class = dag->fabric->cable_class[link >> 1];
     const double bps = fab_class_of(dag->fabric, link)->capacity_bps;
     bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
-    uint32_t kind = 0;
-    while (kind < t->n_kinds && (dag->capacity[kind] != bps || dag->portion[kind] != portion ||
-                                 (apart && t->class_of[kind] != link_class))) {
-        kind++;
-    }
+    FAB_FIRST(kind, t->n_kinds,
+              dag->capacity[kind] == bps && dag->portion[kind] == portion &&
+                  !(apart && t->class_of[kind] != link_class));
     FAB_REFUSE_IF(kind > UINT16_MAX, err, FAB_EUNSUPPORTED, NULL, "more than %u kinds of links", UINT16_MAX);
     if (kind == t->n_kinds) {
         FAB_PASS(FAB_GROW(dag->capacity, t->capacity_capacity, (size_t)kind + 1, err));
