@@ -333,73 +333,29 @@ const char *fab_show_mean_count(fab_page *page, double n) {
     return n == whole ? count : fab_show(page, "%s.%d", count, tenth);
 }
 
-const char *fab_show_whole(fab_page *page, double n) {
-    return fab_show_count(page, (uint64_t)n);
-}
-
-const char *fab_show_integer(fab_page *page, double n) {
-    return fab_show(page, "%.0f", n);
-}
-
-const char *fab_show_time(fab_page *page, double s) {
-    return fab_quantity_format(next_figure(page), s, FAB_UNIT_TIME);
-}
-
-const char *fab_show_rate(fab_page *page, double bps) {
-    return fab_quantity_format(next_figure(page), bps, FAB_UNIT_RATE);
-}
-
-const char *fab_show_bytes(fab_page *page, double bytes) {
-    return fab_quantity_format(next_figure(page), bytes, FAB_UNIT_BYTES);
-}
-
-const char *fab_show_length(fab_page *page, double m) {
-    return fab_quantity_format(next_figure(page), m, FAB_UNIT_LENGTH);
-}
-
-const char *fab_show_power(fab_page *page, double w) {
-    return fab_quantity_format(next_figure(page), w, FAB_UNIT_POWER);
-}
-
-const char *fab_show_price(fab_page *page, double usd) {
-    return fab_price_format(next_figure(page), usd);
-}
-
-const char *fab_show_money(fab_page *page, double usd) {
-    return fab_money_format(next_figure(page), usd);
-}
-
-const char *fab_show_2_digits(fab_page *page, double value) {
-    return fab_show(page, "%.2f", value);
-}
-
-const char *fab_show_3_digits(fab_page *page, double value) {
-    return fab_show(page, "%.3f", value);
-}
-
-const char *fab_show_factor(fab_page *page, double factor) {
-    return fab_show(page, "x%.3f", factor);
-}
-
-const char *fab_show_percent(fab_page *page, double ratio) {
-    return ratio > 1.0005 ? fab_show(page, "x%.3g", ratio) : fab_show(page, "%.1f %%", 100 * ratio);
-}
-
-const char *fab_show_change(fab_page *page, double ratio) {
-    return fab_show(page, "%s", fab_change_format(FAB_ROOM, ratio, 1));
-}
-
-const char *fab_show_more(fab_page *page, double ratio) {
-    return fab_show(page, "%s", fab_more_format(FAB_ROOM, ratio, 3));
-}
-
-const char *fab_show_about(fab_page *page, double value) {
-    return fab_show(page, "%.3g", value);
-}
-
-const char *fab_show_taper(fab_page *page, double taper) {
-    return fab_show(page, "%.3g:1", taper);
-}
+/* fab_show_KIND() of a figure x. */
+#define SHOWS(kind, text)                                                                                              \
+    const char *fab_show_##kind(fab_page *page, double x) {                                                            \
+        return text;                                                                                                   \
+    }                                                                                                                  \
+    struct fab_page
+SHOWS(whole, fab_show_count(page, (uint64_t)x));
+SHOWS(integer, fab_show(page, "%.0f", x));
+SHOWS(time, fab_quantity_format(next_figure(page), x, FAB_UNIT_TIME));
+SHOWS(rate, fab_quantity_format(next_figure(page), x, FAB_UNIT_RATE));
+SHOWS(bytes, fab_quantity_format(next_figure(page), x, FAB_UNIT_BYTES));
+SHOWS(length, fab_quantity_format(next_figure(page), x, FAB_UNIT_LENGTH));
+SHOWS(power, fab_quantity_format(next_figure(page), x, FAB_UNIT_POWER));
+SHOWS(price, fab_price_format(next_figure(page), x));
+SHOWS(money, fab_money_format(next_figure(page), x));
+SHOWS(2_digits, fab_show(page, "%.2f", x));
+SHOWS(3_digits, fab_show(page, "%.3f", x));
+SHOWS(factor, fab_show(page, "x%.3f", x));
+SHOWS(percent, x > 1.0005 ? fab_show(page, "x%.3g", x) : fab_show(page, "%.1f %%", 100 * x));
+SHOWS(change, fab_show(page, "%s", fab_change_format(FAB_ROOM, x, 1)));
+SHOWS(more, fab_show(page, "%s", fab_more_format(FAB_ROOM, x, 3)));
+SHOWS(about, fab_show(page, "%.3g", x));
+SHOWS(taper, fab_show(page, "%.3g:1", x));
 
 const char *fab_show_tapers(fab_page *page, uint64_t tiers, const double *taper) {
     const char *text = tiers < 2 ? "-" : fab_show_about(page, taper[0]);
