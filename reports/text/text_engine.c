@@ -419,10 +419,7 @@ static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     FAB_SUM(double, sum, k, n, list[k].flows);
     fab_page_say(page, "Flows are bottlenecked at");
     for (size_t shown = 0; sum > 0 && shown < 4; shown++) {
-        size_t most = 0;
-        for (size_t i = 1; i < n; i++) {
-            most = list[i].flows > list[most].flows ? i : most;
-        }
+        FAB_BEST(most, i, n, list[i].flows > list[most].flows);
         if (list[most].flows < 0.0005 * sum) {
             break;
         }

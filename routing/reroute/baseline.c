@@ -97,9 +97,7 @@ static fab_status index_links(fab_baseline *b, fab_error *err) {
     for (size_t i = 0; i < r->path_first[b->n_paths]; i++) { /* places are shifted by two while they are filled */
         b->first[place[r->link[i]] + 2]++;
     }
-    for (uint32_t l = 0; l < n_links; l++) {
-        b->first[l + 2] += b->first[l + 1];
-    }
+    FAB_ADD_UP(b->first + 1, n_links);
     for (uint32_t path = 0; path < b->n_paths; path++) {
         uint32_t column = b->record[path].column != FAB_NONE ? b->record[path].column : FAB_NO_COLUMN;
         uint32_t n = (uint32_t)(r->path_first[path + 1] - r->path_first[path]);
@@ -194,9 +192,7 @@ static fab_status index_gpus(const fab_phase *phase, uint32_t n_gpus, fab_gpu_fl
         x->first[flow.src + 2]++;
         x->first[flow.dst + 2]++;
     }
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-        x->first[gpu + 2] += x->first[gpu + 1];
-    }
+    FAB_ADD_UP(x->first + 1, n_gpus);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         x->flow[x->first[flow.src + 1]++] = (uint32_t)i;

@@ -97,10 +97,7 @@ static fab_status find_roots(const fab_engine_run *run, const fab_lossless_resul
     }
     list_stopped(f, r, root_of, out);
     while (out->n_roots < FAB_PAUSE_ROOTS) {
-        uint32_t most = 0;
-        for (uint32_t l = 1; l < f->n_links; l++) {
-            most = stopped_s[l] > stopped_s[most] ? l : most;
-        }
+        FAB_BEST(most, l, f->n_links, stopped_s[l] > stopped_s[most]);
         if (stopped_s[most] <= 0) {
             break;
         }

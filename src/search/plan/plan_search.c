@@ -359,10 +359,7 @@ static fab_status keep_best(plan_search *s, fab_error *err) {
 
 /* Under the first seed. */
 static const fab_planned *fastest_known(const plan_search *s) {
-    size_t least = 0;
-    for (size_t i = 1; i < s->n_shapes; i++) {
-        least = s->best_s[i] < s->best_s[least] ? i : least;
-    }
+    FAB_BEST(least, i, s->n_shapes, s->best_s[i] < s->best_s[least]);
     return &s->known[s->best[least]];
 }
 

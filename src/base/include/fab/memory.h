@@ -69,6 +69,14 @@ FAB_STATUS fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
         }                                                                                                              \
     } while (0)
 
+/** `FAB_ADD_UP(first, n)`: counts in first[1] ... first[n] become sums of all up to them. */
+#define FAB_ADD_UP(array, n)                                                                                           \
+    do {                                                                                                               \
+        for (size_t fab_at = 0; fab_at < (n); fab_at++) {                                                              \
+            (array)[fab_at + 1] += (array)[fab_at];                                                                    \
+        }                                                                                                              \
+    } while (0)
+
 /** `FAB_KEEP(gaps, n, i, n_links, isfinite(gap[i]), gap[i])`: gaps[n++] is the value of every i below n_links for which
  * that holds. `_IN`: of those from `from` on. */
 #define FAB_KEEP(to, n, i, n_all, condition, ...) FAB_KEEP_IN(to, n, i, 0, n_all, condition, __VA_ARGS__)
