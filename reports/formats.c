@@ -10,12 +10,8 @@
 const fab_report_format *const fab_report_formats[] = {FAB_REPORT_FORMATS(FORMAT) NULL};
 
 const fab_report_format *fab_report_format_find(const char *name) {
-    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
-        if (strcmp(fab_report_formats[i]->name, name) == 0) {
-            return fab_report_formats[i];
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, SIZE_MAX, fab_report_formats[i] == NULL || strcmp(fab_report_formats[i]->name, name) == 0);
+    return fab_report_formats[i];
 }
 
 fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,

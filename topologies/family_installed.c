@@ -236,9 +236,7 @@ FAB_ORDER_KEYS(names_by_label, labelled, strcmp(a->label, b->label), FAB_ORDER(a
 static fab_status find_duplicates(const fab_network *net, bool **out, fab_error *err) {
     FAB_OWNED_NEW(labelled, list, net->n_nodes, err);
     FAB_OWNED_NEW(bool, duplicate, net->n_nodes, err);
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        list[v] = (labelled){net->nodes[v].label, v};
-    }
+    FAB_FILL(list, net->n_nodes, (labelled){net->nodes[fab_at].label, (uint32_t)fab_at});
     qsort(list, net->n_nodes, sizeof *list, names_by_label);
     for (uint32_t i = 1; i < net->n_nodes; i++) {
         if (strcmp(list[i].label, list[i - 1].label) == 0) {
@@ -328,9 +326,7 @@ static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab
 static fab_status name_servers(const fab_installed_build *b, fab_names *names, fab_error *err) {
     const fab_structure *net = b->net;
     FAB_OWNED_NEW(labelled, list, net->n_servers, err);
-    for (uint32_t i = 0; i < net->n_servers; i++) {
-        list[i] = (labelled){net->server_name[i], i};
-    }
+    FAB_FILL(list, net->n_servers, (labelled){net->server_name[fab_at], (uint32_t)fab_at});
     qsort(list, net->n_servers, sizeof *list, names_by_label);
     for (uint32_t i = 0; i < net->n_servers; i++) {
         char text[2 * FAB_NODE_NAME_SIZE];

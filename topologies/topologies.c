@@ -18,20 +18,14 @@ const fab_family *const fab_families[] = {
 /* clang-format on */
 
 const fab_family *fab_family_find(const char *name) {
-    for (const fab_family *const *family = fab_families; *family != NULL; family++) {
-        if (strcmp((*family)->name, name) == 0) {
-            return *family;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, SIZE_MAX, fab_families[i] == NULL || strcmp(fab_families[i]->name, name) == 0);
+    return fab_families[i];
 }
 
 static bool takes_key(const fab_family *family, const char *key) {
     const char *const *own = family->keys;
-    while (own != NULL && *own != NULL && strcmp(*own, key) != 0) {
-        own++;
-    }
-    return own != NULL && *own != NULL;
+    FAB_FIRST(i, own != NULL ? SIZE_MAX : 0, own[i] == NULL || strcmp(own[i], key) == 0);
+    return own != NULL && own[i] != NULL;
 }
 
 /* Keys that only some families know: elsewhere they would be ignored, and the user's intent with them. */

@@ -33,9 +33,7 @@ static size_t tables_keep(maker *m, const char *text) {
     fab_str *texts = &m->out->texts;
     size_t at = texts->length;
     fab_str_append(texts, text, strlen(text) + 1);
-    if (m->status == FAB_OK) {
-        m->status = fab_str_status(texts, m->err);
-    }
+    m->status = m->status == FAB_OK ? fab_str_status(texts, m->err) : m->status;
     return at;
 }
 
@@ -47,9 +45,7 @@ static uint32_t tables_add_table(maker *m, const char *parent, const char *prefi
     if (known != NULL) {
         return (uint32_t)(known - t->tables);
     }
-    if (m->status == FAB_OK) {
-        m->status = FAB_GROW(t->tables, t->capacity, t->n_tables + 1, m->err);
-    }
+    m->status = m->status == FAB_OK ? FAB_GROW(t->tables, t->capacity, t->n_tables + 1, m->err) : m->status;
     if (m->status != FAB_OK) {
         return NONE;
     }
@@ -75,12 +71,8 @@ static uint32_t find_column(maker *m, fab_rt_table *t, const char *name, bool is
             return t->order[place];
         }
     }
-    if (m->status == FAB_OK) {
-        m->status = FAB_GROW(t->columns, t->columns_capacity, t->n_columns + 1, m->err);
-    }
-    if (m->status == FAB_OK) {
-        m->status = FAB_GROW(t->order, t->order_capacity, t->n_columns + 1, m->err);
-    }
+    m->status = m->status == FAB_OK ? FAB_GROW(t->columns, t->columns_capacity, t->n_columns + 1, m->err) : m->status;
+    m->status = m->status == FAB_OK ? FAB_GROW(t->order, t->order_capacity, t->n_columns + 1, m->err) : m->status;
     if (m->status != FAB_OK) {
         return NONE;
     }
@@ -97,13 +89,10 @@ static void add_cell(maker *m, uint32_t table, uint32_t row, const char *name, c
     }
     fab_rt_table *t = &out->tables[table];
     uint32_t column = find_column(m, t, name, is_ancestor);
+    m->status = m->status == FAB_OK ? FAB_GROW(t->cells, t->cells_capacity, t->n_cells + 1, m->err) : m->status;
     if (m->status == FAB_OK) {
-        m->status = FAB_GROW(t->cells, t->cells_capacity, t->n_cells + 1, m->err);
+        t->cells[t->n_cells++] = (fab_rt_cell){.text = tables_keep(m, text), .row = row, .column = column};
     }
-    if (m->status != FAB_OK) {
-        return;
-    }
-    t->cells[t->n_cells++] = (fab_rt_cell){.text = tables_keep(m, text), .row = row, .column = column};
 }
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
@@ -240,9 +229,7 @@ static void tables_put_values(void *self, const fab_values *values) {
         fab_value value = fab_values_at(values, i);
         fab_str_printf(&list, "%s%s", i == 0 ? "" : is_text ? "|" : " ", fab_value_text(&value, room));
     }
-    if (m->status == FAB_OK) {
-        m->status = fab_str_status(&list, m->err);
-    }
+    m->status = m->status == FAB_OK ? fab_str_status(&list, m->err) : m->status;
     if (m->status == FAB_OK) {
         const char *text = list.length > 0 ? list.data : "";
         if (text[0] != '\0' &&
@@ -269,9 +256,7 @@ fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *o
     maker m = {.out = &tables, .err = err};
     fab_result_walk(result, &EMITTER, &m);
     FAB_PASS(m.status);
-    *out = tables;
-    tables = (fab_result_tables){.texts = FAB_STR_INIT};
-    return FAB_OK;
+    return FAB_GIVE(*out, tables);
 }
 
 void fab_result_tables_release(fab_result_tables *tables) {
@@ -291,10 +276,7 @@ const fab_rt_table *fab_result_tables_find(const fab_result_tables *tables, cons
 fab_status fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out, fab_error *err) {
     FAB_PASS(FAB_NEW(*out, table->n_rows * table->n_columns + 1, err));
     for (const fab_rt_cell *cell = table->cells; cell < table->cells + table->n_cells; cell++) {
-        size_t place = 0;
-        while (table->order[place] != cell->column) { /* few */
-            place++;
-        }
+        FAB_FIRST(place, table->n_columns, table->order[place] == cell->column); /* few */
         (*out)[cell->row * table->n_columns + place] = fab_rt_text(tables, cell->text);
     }
     return FAB_OK;

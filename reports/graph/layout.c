@@ -137,10 +137,7 @@ typedef struct pool {
 
 static void push_apart(wish *wishes, uint32_t n, double step, pool *pools, float *x) {
     uint32_t n_pools = 0;
-    bool sorted = true;
-    for (uint32_t i = 1; sorted && i < n; i++) {
-        sorted = compare_wishes(&wishes[i - 1], &wishes[i]) < 0;
-    }
+    FAB_ALL_IN(sorted, i, 1, n, compare_wishes(&wishes[i - 1], &wishes[i]) < 0);
     if (!sorted) {
         qsort(wishes, n, sizeof *wishes, compare_wishes);
     }
@@ -257,9 +254,7 @@ static void place_heights(const fab_graph_view *view, fab_graph_layout *out) {
         row->y = y + row->height / 2;
         y += row->height;
     }
-    for (uint32_t id = 0; id < out->n_nodes; id++) {
-        out->y[id] = fab_graph_layout_row_of(out, fab_graph_view_level(view, id))->y;
-    }
+    FAB_FILL(out->y, out->n_nodes, fab_graph_layout_row_of(out, fab_graph_view_level(view, (uint32_t)fab_at))->y);
     out->height = y;
 }
 
@@ -283,9 +278,7 @@ static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, 
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(out->band, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        out->band[i] = (fab_graph_layout_band){i, HUGE_VALF, -HUGE_VALF, HUGE_VALF, -HUGE_VALF};
-    }
+    FAB_FILL(out->band, n, (fab_graph_layout_band){(uint32_t)fab_at, HUGE_VALF, -HUGE_VALF, HUGE_VALF, -HUGE_VALF});
     for (uint32_t id = 0; id < out->n_nodes; id++) {
         fab_graph_view_node(view, id, &node);
         uint32_t group = view->kind == FAB_VIEW_RAIL ? node.rail : view->kind == FAB_VIEW_PLANE ? node.plane : node.pod;

@@ -22,9 +22,7 @@ FAB_FREES(cells_release, cells, cell, slot, used, corner);
 
 /* Edges lead upwards from GPUs to NICs to switches, in any order of their numbers: from the top down, three times. */
 static void find_cells(cells *c, uint32_t first_switch) {
-    for (uint32_t id = 0; id < c->view->n_nodes; id++) {
-        c->cell[id] = id >= first_switch ? id - first_switch : FAB_NONE;
-    }
+    FAB_FILL(c->cell, c->view->n_nodes, fab_at >= first_switch ? (uint32_t)fab_at - first_switch : FAB_NONE);
     for (int pass = 0; pass < 3; pass++) {
         for (uint32_t i = 0; i < c->view->n_edges; i++) {
             uint32_t source = 0;

@@ -522,7 +522,7 @@ static void svg_end(fab_graph_writer *w) {
 /* Whether the result has what the picture is to show; of one phase, `shown` has that alone. */
 static fab_status choose_shown(const fab_report_style *style, fab_result *shown, fab_error *err) {
     const fab_overlay *overlay = shown->overlay;
-    size_t p = 0;
+    char names[200] = "";
     if (shown->of_engine[0] != NULL && shown->verdict != NULL) { /* of unlike plans that of the fastest */
         const fab_result *of = fab_result_of(shown, shown->verdict->engine);
         shown->phases = of->phases;
@@ -539,23 +539,18 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
                   err, FAB_EUNSUPPORTED, NULL, "picture cost: nothing has a price here");
     FAB_REFUSE_IF(style->picture == FAB_PICTURE_LOAD && shown->n_phases == 0, err, FAB_EUNSUPPORTED, NULL,
                   "picture load: no traffic was replayed; run and route do that");
-    while (style->picture_phase != NULL && p < shown->n_phases &&
-           strcmp(shown->phases[p].name, style->picture_phase) != 0) {
-        p++;
+    if (style->picture_phase == NULL) {
+        return FAB_OK;
     }
-    if (style->picture_phase != NULL && p == shown->n_phases) {
-        char names[200] = "";
-        for (size_t i = 0, n = 0; i < shown->n_phases && n < sizeof names; i++) {
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", shown->phases[i].name);
-        }
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture phase=%.60s: there is no such phase; one of %s",
-                        style->picture_phase, names);
+    FAB_FIRST(p, shown->n_phases, strcmp(shown->phases[p].name, style->picture_phase) == 0);
+    for (size_t i = 0; i < shown->n_phases && p == shown->n_phases; i++) {
+        fab_append(names, sizeof names, "%s%s", i > 0 ? ", " : "", shown->phases[i].name);
     }
-    if (style->picture_phase != NULL) {
-        shown->phases += p;
-        shown->n_phases = 1;
-        FAB_FORMAT(shown->traffic, "phase %s", shown->phases->name);
-    }
+    FAB_REFUSE_IF(p == shown->n_phases, err, FAB_EUNSUPPORTED, NULL,
+                  "picture phase=%.60s: there is no such phase; one of %s", style->picture_phase, names);
+    shown->phases += p;
+    shown->n_phases = 1;
+    FAB_FORMAT(shown->traffic, "phase %s", shown->phases->name);
     return FAB_OK;
 }
 

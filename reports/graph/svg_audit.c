@@ -262,11 +262,7 @@ static void say_stop(const drawing *d, uint32_t i, char text[600]) {
 /* Where to walk to, the worst first: as many as have room, what to do in two lines where one does not hold it. */
 static fab_status find_stops(drawing *d, fab_error *err) {
     FAB_PASS(FAB_NEW(d->stops, (size_t)d->n_places + 1, err));
-    for (uint32_t i = 0; i < d->n_places; i++) {
-        if (d->places[i].has_fault) {
-            d->stops[d->n_stops++] = (stop){d->places[i].first, i};
-        }
-    }
+    FAB_KEEP(d->stops, d->n_stops, i, d->n_places, d->places[i].has_fault, (stop){d->places[i].first, i});
     qsort(d->stops, d->n_stops, sizeof *d->stops, compare_stops);
     while (d->n_told < d->n_stops) {
         char text[600];

@@ -146,14 +146,8 @@ fab_status fab_svg_said(fab_page *page, fab_str *out, fab_error *err) {
 void fab_svg_narrow(const char *name, const char *other, size_t io_common[2]) {
     const size_t n = strlen(name);
     const size_t n_other = strlen(other);
-    size_t first = 0;
-    size_t last = 0; /* bytes at the end */
-    while (first < io_common[0] && first < n_other && other[first] == name[first]) {
-        first++;
-    }
-    while (last < io_common[1] && last < n_other && other[n_other - 1 - last] == name[n - 1 - last]) {
-        last++;
-    }
+    FAB_FIRST(first, io_common[0], first >= n_other || other[first] != name[first]);
+    FAB_FIRST(last, io_common[1], last >= n_other || other[n_other - 1 - last] != name[n - 1 - last]); /* at the end */
     io_common[0] = first;
     io_common[1] = last;
 }

@@ -51,11 +51,7 @@ void fab_code_rows_add(fab_code_rows *rows, const int64_t *row) {
 /* Drops repetitions of sorted values. */
 static size_t unique(double *values, size_t n) {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || values[i] != values[kept - 1]) {
-            values[kept++] = values[i];
-        }
-    }
+    FAB_KEEP(values, kept, i, n, kept == 0 || values[i] != values[kept - 1], values[i]);
     return kept;
 }
 

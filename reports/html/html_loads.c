@@ -21,11 +21,7 @@ static fab_status order_init(const fab_fabric *f, order *out, fab_error *err) {
     FAB_PASS(FAB_NEW_ALL(f->n_links, err, out->link, out->values));
     for (uint32_t b = 1; b <= f->n_boundaries && b <= FAB_FABRIC_TIERS; b++) {
         for (uint32_t back = 0; back < 2; back++) {
-            for (uint32_t c = 0; c < f->n_cables; c++) {
-                if (f->classes[f->cable_class[c]].tier == b) {
-                    out->link[out->n++] = 2 * c + back;
-                }
-            }
+            FAB_KEEP(out->link, out->n, c, f->n_cables, f->classes[f->cable_class[c]].tier == b, 2 * c + back);
             out->end[out->n_ends++] = out->n;
         }
     }

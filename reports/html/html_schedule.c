@@ -60,11 +60,8 @@ static size_t merge_run(const op_row *row, size_t n, op_row *out) {
     double end = 0;
     double next = row[0].start_s;
     for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
         end = row[i].start_s + row[i].length_s > end ? row[i].start_s + row[i].length_s : end;
-        while (k < n_out && out[k].kind != row[i].kind) {
-            k++;
-        }
+        FAB_FIRST(k, n_out, out[k].kind == row[i].kind);
         if (k == n_out) {
             out[n_out++] = row[i];
             continue;

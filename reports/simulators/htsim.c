@@ -122,11 +122,8 @@ static fab_status check_hosts(const figures *g, fab_error *err) {
 
 static uint32_t list_above(const fab_fabric *f, fab_node_id v, uint32_t *out) {
     uint32_t n = 0;
-    for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        if (fab_is_up(f->out_link[i])) {
-            out[n++] = fab_head(f, f->out_link[i]);
-        }
-    }
+    FAB_KEEP_IN(out, n, i, f->out_first[v], f->out_first[v + 1], fab_is_up(f->out_link[i]),
+                fab_head(f, f->out_link[i]));
     qsort(out, n, sizeof *out, fab_order_u32);
     return n;
 }

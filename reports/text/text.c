@@ -14,8 +14,7 @@ static void put_origin(fab_page *page, const fab_result *result) {
     if (result->n_seeds > 1) {
         fab_page_say(page, " and %s more", fab_show_count(page, result->n_seeds - 1));
     }
-    fab_page_say(page, page->conventions ? "" : "; --conventions says how this was counted");
-    fab_page_paragraph(page, FAB_INK_DIM, 2, 4);
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, page->conventions ? "" : "; --conventions says how this was counted");
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {

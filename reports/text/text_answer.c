@@ -218,11 +218,10 @@ void fab_text_gpu_hours(fab_page *page, const fab_sweep *s) {
                      p->gpu_hour_source);
         before = ", ";
     }
-    fab_page_say(page, "; job.gpu-hour-usd sets one price%s.",
-                 hours_decide(s)
-                     ? ": these prices decide the order by GPU hours, which is not that by time or by what is bought"
-                     : "");
-    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "; job.gpu-hour-usd sets one price%s.",
+                   hours_decide(s)
+                       ? ": these prices decide the order by GPU hours, which is not that by time or by what is bought"
+                       : "");
 }
 
 static double answer_with(const fab_sweep_engine *e, const fab_stat *goodput) {
@@ -424,9 +423,8 @@ static void answer_put_tapers(fab_page *page, const fab_sweep *s, const extremes
         hashes = hashes || (is_told && p->n_engines == 1 && p->engines[e].is_drawn);
     }
     if (!is_first) {
-        fab_page_say(page,
-                     hashes ? "; the hash is part of it: --engine spray tells what the taper costs without." : ".");
-        fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       hashes ? "; the hash is part of it: --engine spray tells what the taper costs without." : ".");
     }
 }
 
@@ -489,8 +487,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     }
     answer_put_dollars(page, s, e, answer_owned, "bought and run");
     answer_say_pairs(page, s, &x, e);
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, ".");
     answer_put_tapers(page, s, &x, e);
     answer_put_pairs(page, s, &x, e);
 }
@@ -582,8 +579,7 @@ void fab_text_idle(fab_page *page, const fab_sweep *s, size_t e) {
                  most->n_engines > 1 ? fab_show(page, " under %s", most->engines[e].label) : "", 100 * most_ratio);
     idle_say_order(page, s, e, whole_price, " the least by GPU hours is ");
     idle_say_order(page, s, e, whole_owned, "; bought and run ");
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, ".");
 }
 
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {

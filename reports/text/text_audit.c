@@ -51,9 +51,8 @@ static void audit_put_finding(fab_page *page, uint32_t number, const fab_finding
     fab_page_wrap(page, FAB_INK_DIM, 6, 6, f->work);
     if (f->at[0].rack_name[0] != '\0') {
         bool has_other = f->at[1].rack_name[0] != '\0' && strcmp(f->at[0].rack_name, f->at[1].rack_name) != 0;
-        fab_page_say(page, "In %s%s%s", f->at[0].rack_name, has_other ? " and " : "",
-                     has_other ? f->at[1].rack_name : "");
-        fab_page_paragraph(page, FAB_INK_DIM, 6, 6);
+        fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "In %s%s%s", f->at[0].rack_name, has_other ? " and " : "",
+                       has_other ? f->at[1].rack_name : "");
     }
     if (f->guid != 0) {
         fab_page_say(page, "GUID 0x%016" PRIx64, f->guid);

@@ -148,8 +148,7 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
             first = false;
         }
     }
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, ".");
     fab_page_line(page, FAB_INK_DIM, "  the busiest of them, and the time that each job's bytes take there");
     FAB_EACH(const fab_shared_link, l, e->worst, e->n_worst) {
         fab_page_say(page, "%s %s:", l->name, fab_show_time(page, l->busy_s));
@@ -295,10 +294,9 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
     fab_page_say(page, by_chance ? "chance: how much longer an iteration is where clocks are the jobs' own, by how "
                                    "often every two network phases meet; "
                                  : "of it: how much longer the phase takes; ");
-    fab_page_say(page,
-                 "loses to%s: without which job, the others staying, it takes least, and without how many as little; "
-                 "none: as long without any one; -: not tried; to do: the easiest that helps it most%s, done for all",
-                 by_chance ? ", by chance where that is known" : "",
-                 c->n_remedies > 0 && c->remedies[0].by_chance ? " where phases meet by chance" : "");
-    fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                   "loses to%s: without which job, the others staying, it takes least, and without how many as little; "
+                   "none: as long without any one; -: not tried; to do: the easiest that helps it most%s, done for all",
+                   by_chance ? ", by chance where that is known" : "",
+                   c->n_remedies > 0 && c->remedies[0].by_chance ? " where phases meet by chance" : "");
 }

@@ -145,8 +145,7 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
     if (cost->per_bisection_gbps_usd > 0) {
         fab_page_say(page, "; %s per Gb/s of bisection", fab_show_money(page, cost->per_bisection_gbps_usd));
     }
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, ".");
 }
 
 /* --- several designs ---------------------------------------------------------------------------------------------- */

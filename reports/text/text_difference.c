@@ -46,8 +46,7 @@ static void put_cables(fab_page *page, const fab_difference *d) {
     if (d->most_cables > 1) {
         fab_page_say(page, "; most at %s, %s", d->most_at, fab_show_count(page, d->most_cables));
     }
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_BOLD, 2, 4);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, ".");
 }
 
 static void put_changes(fab_page *page, const fab_difference *d) {
@@ -155,8 +154,7 @@ static void put_crossing(fab_page *page, const char *when, const fab_diff_crossi
                      f->src, f->dst_rank, f->dst, f->comm[0] != '\0' ? " (" : "", f->comm,
                      f->comm[0] != '\0' ? ")" : "");
     }
-    fab_page_say(page, "%s", c->n_flows > FLOWS_SHOWN && c->is_known ? "; ..." : "");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 6);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "%s", c->n_flows > FLOWS_SHOWN && c->is_known ? "; ..." : "");
 }
 
 static void put_links(fab_page *page, const fab_diff_engine *e) {

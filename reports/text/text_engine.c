@@ -170,8 +170,7 @@ static void engine_put_deadlock(fab_page *page, const fab_engine_result *e) {
     for (size_t i = 0; i < e->n_cycle && i < 4; i++) {
         fab_page_say(page, "%s %s", i > 0 ? "," : "", e->cycle[i]);
     }
-    fab_page_say(page, "%s", e->n_cycle > 4 ? ", ..." : "");
-    fab_page_paragraph(page, FAB_INK_BAD, 4, 4);
+    fab_page_wrapf(page, FAB_INK_BAD, 4, 4, "%s", e->n_cycle > 4 ? ", ..." : "");
 }
 
 /* What part of their next hops switches use that meet enough flows to use all. */
@@ -278,8 +277,7 @@ static void engine_put_flow(fab_page *page, const fab_phase_result *phase, const
     if (flow->share < 1 - 1e-9) {
         fab_page_say(page, ", %.3g %% of it", 100 * flow->share);
     }
-    fab_page_say(page, "%s%s", flow->comm[0] != '\0' ? ", " : "", flow->comm);
-    fab_page_paragraph(page, FAB_INK_PLAIN, 8, 10);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 8, 10, "%s%s", flow->comm[0] != '\0' ? ", " : "", flow->comm);
 }
 
 static void engine_put_hot_links(fab_page *page, const fab_phase_result *phase, const fab_engine_result *e) {
@@ -342,8 +340,7 @@ static void times_put_deadlock(fab_page *page, const fab_engine_result *e) {
         fab_page_say(page, ": %s waits for itself over %" PRIu32 " links that stop each other", p->cycle[0],
                      p->n_cycle);
     }
-    fab_page_say(page, ". The phase does not end, and has no time.");
-    fab_page_paragraph(page, FAB_INK_BAD, 4, 4);
+    fab_page_wrapf(page, FAB_INK_BAD, 4, 4, ". The phase does not end, and has no time.");
 }
 
 /* "Sprayed packets take 1.27 times as long as ..." */
@@ -351,12 +348,11 @@ static void times_put_sprays(fab_page *page, const fab_engine_result *e) {
     const fab_pauses *p = &e->pauses;
     fab_page_say(page, "As sprayed packets the bytes take %.3g times as long as by fair shares of these paths (%s).",
                  e->fluid_s.mean > 0 ? e->transfer_s.mean / e->fluid_s.mean : 1, fab_show_time(page, e->fluid_s.mean));
-    fab_page_say(page,
-                 " %" PRIu64 " packets found a full queue and were sent again; %" PRIu64
-                 " were marked; what moves as one is %s. Senders choose "
-                 "among paths: loads and collisions are those of even shares.",
-                 p->trims, p->notices, fab_show_bytes(page, p->cell_bytes));
-    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4,
+                   " %" PRIu64 " packets found a full queue and were sent again; %" PRIu64
+                   " were marked; what moves as one is %s. Senders choose "
+                   "among paths: loads and collisions are those of even shares.",
+                   p->trims, p->notices, fab_show_bytes(page, p->cell_bytes));
 }
 
 /* "Lossless queues make that 1.27 times what fair shares of the links would take (4.1 ms). 31 of 128 flows are ..." */
@@ -380,10 +376,9 @@ static void times_put_pauses(fab_page *page, const fab_engine_result *e, uint64_
     if (p->n_roots > 0) {
         fab_page_say(page, ", %" PRIu64 " of them because of %s", p->roots[0].stopped_links, p->roots[0].link);
     }
-    fab_page_say(page,
-                 "; %" PRIu64 " of %" PRIu64 " flows are victims: more than a tenth later, but over no such link.",
-                 p->victims, flows);
-    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4,
+                   "; %" PRIu64 " of %" PRIu64 " flows are victims: more than a tenth later, but over no such link.",
+                   p->victims, flows);
 }
 
 static void times_put_rates(fab_page *page, const fab_engine_result *e) {
@@ -402,8 +397,8 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
                      e->has_pauses ? "By fair shares e" : "E", fab_show_rate(page, e->mean_rate.mean),
                      is_faster ? " at first" : "");
     }
-    fab_page_say(page, "%s.", last->bottleneck[0] != '\0' ? last->bottleneck : "its receiver's window");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "%s.",
+                   last->bottleneck[0] != '\0' ? last->bottleneck : "its receiver's window");
 }
 
 typedef struct bottleneck {
@@ -424,18 +419,14 @@ static void times_put_holders(fab_page *page, const fab_engine_result *e) {
     FAB_SUM(double, sum, k, n, list[k].flows);
     fab_page_say(page, "Flows are bottlenecked at");
     for (size_t shown = 0; sum > 0 && shown < 4; shown++) {
-        size_t most = 0;
-        for (size_t i = 1; i < n; i++) {
-            most = list[i].flows > list[most].flows ? i : most;
-        }
+        FAB_BEST(most, i, n, list[i].flows > list[most].flows);
         if (list[most].flows < 0.0005 * sum) {
             break;
         }
         fab_page_say(page, "%s %s %.3g %%", shown > 0 ? "," : "", list[most].name, 100 * list[most].flows / sum);
         list[most].flows = 0;
     }
-    fab_page_say(page, "%s.", e->n_seeds > 1 ? " (first seed)" : "");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "%s.", e->n_seeds > 1 ? " (first seed)" : "");
 }
 
 void fab_text_times(fab_page *page, const fab_engine_result *e, uint64_t flows) {

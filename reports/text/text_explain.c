@@ -45,8 +45,8 @@ static void explain_put_choice(fab_page *page, const fab_explanation *e, const f
                      fab_node_name(e->fabric, fab_tail(e->fabric, e->link), at),
                      fab_show_counted(page, c->paths, "path", "paths"),
                      fab_show_counted(page, c->flows, "flow", "flows"), s, c->next_hops, s, c->used);
-        fab_page_say(page, e->hashes ? " of them; an ideal hash would use %.1f." : ".", c->ideal_used);
-        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, e->hashes ? " of them; an ideal hash would use %.1f." : ".",
+                       c->ideal_used);
     }
     if (e->hashes && c->values_here > 0 && c->values_here < c->paths_here) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 2,

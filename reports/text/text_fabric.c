@@ -61,8 +61,7 @@ static void fabric_put_ends(fab_page *page, const fab_fabric_result *f) {
             page, ", %s",
             fab_show_counted(page, f->counts.pods, has_groups ? "group" : "pod", has_groups ? "groups" : "pods"));
     }
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, ".");
 }
 
 /* Ports in use per switch; a mean where switches differ. */

@@ -267,8 +267,7 @@ static void failures_put_saving(fab_page *page, const fab_failed_engine *e) {
         fab_page_say(page, "; the fullest link is offered x%.3f of its residual capacity, not x%.3f", e->aware_ratio,
                      e->first_ratio);
     }
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, saves ? FAB_INK_GOOD : FAB_INK_PLAIN, 2, 4);
+    fab_page_wrapf(page, saves ? FAB_INK_GOOD : FAB_INK_PLAIN, 2, 4, ".");
 }
 
 /* Whether a policy leaves the job faster than it was. */
@@ -368,8 +367,7 @@ static void degradation_put_worst(fab_page *page, const fab_degradation *d, size
     for (uint32_t i = 0; i < worst->n_named; i++) {
         fab_page_say(page, "%s%s", i > 0 ? ", " : "; hit: ", worst->comms[i]);
     }
-    fab_page_say(page, "%s", worst->hit_comms > worst->n_named ? " and others" : "");
-    fab_page_paragraph(page, FAB_INK_BOLD, 2, 4);
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s", worst->hit_comms > worst->n_named ? " and others" : "");
 }
 
 static void degradation_put_iteration(fab_page *page, const fab_degradation *d, size_t engine) {
@@ -379,8 +377,7 @@ static void degradation_put_iteration(fab_page *page, const fab_degradation *d, 
     if (d->compute_ratio < 1) {
         fab_page_say(page, "; all wait for a GPU that computes at %.3g of its speed", d->compute_ratio);
     }
-    fab_page_say(page, ".");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, ".");
 }
 
 void fab_text_degradation(fab_page *page, const fab_degradation *d) {

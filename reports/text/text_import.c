@@ -103,8 +103,7 @@ static void import_put_left(fab_page *page, const fab_structure *net) {
         for (uint32_t i = 0; tells && i < excluded->n && i < FAB_INSTALLED_SHOWN; i++) {
             fab_page_say(page, "%s%.100s", i > 0 ? ", " : ": ", excluded->name[i]);
         }
-        fab_page_say(page, "%s", tells && excluded->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
-        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s", tells && excluded->n > FAB_INSTALLED_SHOWN ? ", ..." : "");
     }
 }
 

@@ -376,73 +376,29 @@ const char *fab_show_mean_count(fab_page *page, double n) {
     return n == whole ? count : fab_show(page, "%s.%d", count, tenth);
 }
 
-const char *fab_show_whole(fab_page *page, double n) {
-    return fab_show_count(page, (uint64_t)n);
-}
-
-const char *fab_show_integer(fab_page *page, double n) {
-    return fab_show(page, "%.0f", n);
-}
-
-const char *fab_show_time(fab_page *page, double s) {
-    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, s, FAB_UNIT_TIME));
-}
-
-const char *fab_show_rate(fab_page *page, double bps) {
-    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, bps, FAB_UNIT_RATE));
-}
-
-const char *fab_show_bytes(fab_page *page, double bytes) {
-    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, bytes, FAB_UNIT_BYTES));
-}
-
-const char *fab_show_length(fab_page *page, double m) {
-    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, m, FAB_UNIT_LENGTH));
-}
-
-const char *fab_show_power(fab_page *page, double w) {
-    return fab_show(page, "%s", fab_quantity_format(FAB_ROOM, w, FAB_UNIT_POWER));
-}
-
-const char *fab_show_price(fab_page *page, double usd) {
-    return fab_show(page, "%s", fab_price_format(FAB_ROOM, usd));
-}
-
-const char *fab_show_money(fab_page *page, double usd) {
-    return fab_show(page, "%s", fab_money_format(FAB_ROOM, usd));
-}
-
-const char *fab_show_2_digits(fab_page *page, double value) {
-    return fab_show(page, "%.2f", value);
-}
-
-const char *fab_show_3_digits(fab_page *page, double value) {
-    return fab_show(page, "%.3f", value);
-}
-
-const char *fab_show_factor(fab_page *page, double factor) {
-    return fab_show(page, "x%.3f", factor);
-}
-
-const char *fab_show_percent(fab_page *page, double ratio) {
-    return ratio > 1.0005 ? fab_show(page, "x%.3g", ratio) : fab_show(page, "%.1f %%", 100 * ratio);
-}
-
-const char *fab_show_change(fab_page *page, double ratio) {
-    return fab_show(page, "%s", fab_change_format(FAB_ROOM, ratio, 1));
-}
-
-const char *fab_show_more(fab_page *page, double ratio) {
-    return fab_show(page, "%s", fab_more_format(FAB_ROOM, ratio, 3));
-}
-
-const char *fab_show_about(fab_page *page, double value) {
-    return fab_show(page, "%.3g", value);
-}
-
-const char *fab_show_taper(fab_page *page, double taper) {
-    return fab_show(page, "%.3g:1", taper);
-}
+/* fab_show_KIND() of a figure x. */
+#define SHOWS(kind, ...)                                                                                               \
+    const char *fab_show_##kind(fab_page *page, double x) {                                                            \
+        return fab_show(page, __VA_ARGS__);                                                                            \
+    }                                                                                                                  \
+    struct fab_page
+SHOWS(whole, "%s", fab_format_count(FAB_ROOM, (uint64_t)x));
+SHOWS(integer, "%.0f", x);
+SHOWS(time, "%s", fab_quantity_format(FAB_ROOM, x, FAB_UNIT_TIME));
+SHOWS(rate, "%s", fab_quantity_format(FAB_ROOM, x, FAB_UNIT_RATE));
+SHOWS(bytes, "%s", fab_quantity_format(FAB_ROOM, x, FAB_UNIT_BYTES));
+SHOWS(length, "%s", fab_quantity_format(FAB_ROOM, x, FAB_UNIT_LENGTH));
+SHOWS(power, "%s", fab_quantity_format(FAB_ROOM, x, FAB_UNIT_POWER));
+SHOWS(price, "%s", fab_price_format(FAB_ROOM, x));
+SHOWS(money, "%s", fab_money_format(FAB_ROOM, x));
+SHOWS(2_digits, "%.2f", x);
+SHOWS(3_digits, "%.3f", x);
+SHOWS(factor, "x%.3f", x);
+SHOWS(percent, x > 1.0005 ? "x%.3g" : "%.1f %%", x > 1.0005 ? x : 100 * x);
+SHOWS(change, "%s", fab_change_format(FAB_ROOM, x, 1));
+SHOWS(more, "%s", fab_more_format(FAB_ROOM, x, 3));
+SHOWS(about, "%.3g", x);
+SHOWS(taper, "%.3g:1", x);
 
 const char *fab_show_tapers(fab_page *page, uint64_t tiers, const double *taper) {
     const char *text = tiers < 2 ? "-" : fab_show_about(page, taper[0]);

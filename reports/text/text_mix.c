@@ -155,10 +155,7 @@ static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
             continue;
         }
         const fab_mix_engine *engine = &d->engines[e];
-        size_t worst = 0;
-        for (size_t j = 1; j < m->n_jobs; j++) {
-            worst = engine->slowdown[j] > engine->slowdown[worst] ? j : worst;
-        }
+        FAB_BEST(worst, j, m->n_jobs, engine->slowdown[j] > engine->slowdown[worst]);
         if (engine->serves_all) {
             fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: %s.", i + 1,
                            engine->slowdown[worst] < 1.005

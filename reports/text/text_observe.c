@@ -14,8 +14,7 @@ static const char *observe_show_factor(fab_page *page, double factor) {
 }
 
 static void observe_put_suspect(fab_page *page, uint32_t number, const fab_suspect *s) {
-    fab_page_say(page, "%" PRIu32 ". %s  %s", number, fab_suspect_kinds[s->kind], s->name);
-    fab_page_paragraph(page, FAB_INK_BAD, 2, 6);
+    fab_page_wrapf(page, FAB_INK_BAD, 2, 6, "%" PRIu32 ". %s  %s", number, fab_suspect_kinds[s->kind], s->name);
     fab_page_wrap(page, FAB_INK_PLAIN, 6, 6, s->evidence);
     if (s->job_ratio > 0) {
         fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "%.3g %% of the job's bytes cross it", 100 * s->job_ratio);

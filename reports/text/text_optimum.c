@@ -369,8 +369,8 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o, const fab_fabric_res
                      o->catalog, o->edge_breakout, o->edge_planes);
     }
     if (o->edge_taper > 0 || o->edge_breakout > 0) {
-        fab_page_say(page, "--catalog reads a file with others; list catalogs today --file prints one.");
-        fab_page_paragraph(page, FAB_INK_BAD, 2, 2);
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "--catalog reads a file with others; list catalogs today --file prints one.");
     }
     fab_page_end_line(page);
     if (o->objective == FAB_OBJECTIVE_TOKENS) {

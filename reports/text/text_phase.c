@@ -222,8 +222,7 @@ static void phase_put_bound(fab_page *page, const fab_phase_result *p) {
     } else {
         fab_page_say(page, "no choice to make");
     }
-    fab_page_say(page, ").");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, ").");
 }
 
 static void phase_put(fab_page *page, const fab_result *result, const fab_phase_result *p) {

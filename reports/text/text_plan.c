@@ -12,10 +12,7 @@ static const char *worst_part(fab_page *page, const fab_iteration *it) {
         double s;
     } PARTS[] = {{"bubble", it->bubble_s}, {"tp", it->exposed_tp_s}, {"cp", it->exposed_cp_s}, {"ep", it->exposed_ep_s},
                  {"pp", it->exposed_pp_s}, {"dp", it->exposed_dp_s}, {"adam", it->optimizer_s}};
-    size_t worst = 0;
-    for (size_t i = 1; i < FAB_N_OF(PARTS); i++) {
-        worst = PARTS[i].s > PARTS[worst].s ? i : worst;
-    }
+    FAB_BEST(worst, i, FAB_N_OF(PARTS), PARTS[i].s > PARTS[worst].s);
     return PARTS[worst].s > 0 ? fab_show(page, "%s %.1f", PARTS[worst].name, 100 * PARTS[worst].s / it->time_s) : "-";
 }
 

@@ -62,8 +62,7 @@ static void published_put_commands(fab_page *page, const fab_published_row *rows
         bool is_first = i == 0 || strcmp(rows[i].command, rows[i - 1].command) != 0;
         fab_page_say(page, "%s%s", is_first ? "" : "; ", rows[i].what);
         if (i + 1 == n || strcmp(rows[i].command, rows[i + 1].command) != 0) {
-            fab_page_say(page, ":");
-            fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, ":");
             char command[sizeof rows->command + sizeof "fabriscope "]; /* longer than what fab_show() takes */
             FAB_FORMAT(command, "fabriscope %s", rows[i].command);
             fab_page_shell(page, FAB_INK_DIM, 4, command);
@@ -84,8 +83,7 @@ static void published_put_counts(fab_page *page, const fab_published *p) {
             fab_page_say(page, "%s%s %s", n++ == 0 ? "Missed: " : ", ", s->name, fab_show_count(page, missed));
         }
     }
-    fab_page_say(page, "%s", counts.missed > 0 ? "." : "");
-    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", counts.missed > 0 ? "." : "");
 }
 
 static const char *published_verdict(fab_page *page, const fab_published_row *rows, size_t n) {

@@ -89,10 +89,7 @@ static void text_table_lower(const fab_table *table, layout *l) {
     size_t width = table->page->width;
     FAB_SUM(size_t, at, k, last, l->width[k] + 2); /* where the last column begins */
     while (at > width + 2) {
-        size_t widest = 0;
-        for (size_t i = 1; i < last; i++) {
-            widest = !l->is_below[i] && (widest == 0 || l->width[i] > l->width[widest]) ? i : widest;
-        }
+        FAB_BEST(widest, i, last, !l->is_below[i] && (widest == 0 || l->width[i] > l->width[widest]));
         if (widest == 0) {
             break; /* the first column stays */
         }

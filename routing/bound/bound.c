@@ -57,9 +57,7 @@ static void make_sets(const cuts *c, uint32_t boundary) {
             set_of[a > b ? a : b] = a > b ? b : a;
         }
     }
-    for (uint32_t v = 0; v < n; v++) {
-        set_of[v] = cuts_find(set_of, v);
-    }
+    FAB_FILL(set_of, n, cuts_find(set_of, (uint32_t)fab_at));
 }
 
 /* Splitting evenly uses every link that any minimal path of the demand has: one without load is no way out. */

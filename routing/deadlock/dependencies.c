@@ -159,10 +159,7 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
     uint32_t n_switches = fab_n_switches(d->fabric);
     trim t = {.d = d, .core = out_core, .n_switches = n_switches};
     FAB_OWNS_MEMBERS(t.out, t.met, t.queue, t.queued);
-    size_t most = 0;
-    for (uint32_t s = 0; s < n_switches; s++) {
-        most = words_of(ports_of(d, s)) > most ? words_of(ports_of(d, s)) : most;
-    }
+    FAB_MOST(size_t, most, s, n_switches, words_of(ports_of(d, s)));
     FAB_PASS(FAB_NEW_ALL(most, err, t.out, t.met));
     FAB_PASS(FAB_NEW_ALL(n_switches, err, t.queue, t.queued));
     FAB_FILL(out_core, d->fabric->n_links, d->place[fab_at] != FAB_NONE);

@@ -155,9 +155,7 @@ static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *o
         d->parts[pair]++;
         pair_of[part] = pair;
     }
-    for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
-        d->first[leaf + 1] += d->first[leaf];
-    }
+    FAB_ADD_UP(d->first, d->n_leaves);
     return FAB_OK;
 }
 

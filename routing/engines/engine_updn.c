@@ -82,9 +82,7 @@ static fab_status rank_switches(search *s, fab_error *err) {
     FAB_OWNED candidate *roots = NULL;
     uint32_t n = 0;
     if (fab_is_tree(s->f)) {
-        for (uint32_t v = 0; v < s->n; v++) {
-            s->rank[v] = s->f->n_tiers - fab_tier_of(s->f, s->base + v);
-        }
+        FAB_FILL(s->rank, s->n, s->f->n_tiers - fab_tier_of(s->f, s->base + (uint32_t)fab_at));
     } else {
         FAB_PASS(FAB_NEW(roots, s->n, err));
         for (uint32_t v = 0; v < s->n; v++) {
@@ -99,11 +97,7 @@ static fab_status rank_switches(search *s, fab_error *err) {
         }
     }
     for (uint32_t rank = 0; n < s->n; rank++) {
-        for (uint32_t v = 0; v < s->n; v++) {
-            if (s->rank[v] == rank) {
-                s->order[n++] = v;
-            }
-        }
+        FAB_KEEP(s->order, n, v, s->n, s->rank[v] == rank, v);
     }
     return FAB_OK;
 }

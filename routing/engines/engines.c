@@ -23,12 +23,10 @@ const fab_engine *const fab_engines[] = {
 /* The engine that "name[,...]" names, or NULL. */
 static const fab_engine *engines_find_engine(const char *text) {
     const size_t n = strcspn(text, ",");
-    for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
-        if (strlen((*engine)->name) == n && memcmp((*engine)->name, text, n) == 0) {
-            return *engine;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, SIZE_MAX,
+              fab_engines[i] == NULL ||
+                  (strlen(fab_engines[i]->name) == n && memcmp(fab_engines[i]->name, text, n) == 0));
+    return fab_engines[i];
 }
 
 static fab_engine_about engine_about(const fab_engine *engine) {
@@ -58,11 +56,8 @@ static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, 
 
 /* Place of an option in its table; that of the end where there is none of this name. */
 static size_t find_option(const fab_engine *engine, const char *key, size_t n) {
-    size_t i = 0;
-    while (engine->options[i].key != NULL &&
-           (strlen(engine->options[i].key) != n || memcmp(engine->options[i].key, key, n) != 0)) {
-        i++;
-    }
+    const fab_engine_option *o = engine->options;
+    FAB_FIRST(i, SIZE_MAX, o[i].key == NULL || (strlen(o[i].key) == n && memcmp(o[i].key, key, n) == 0));
     return i;
 }
 
@@ -87,12 +82,11 @@ static fab_status parse_choice(const char *value, const char *names, uint64_t *o
     uint64_t index = 0;
     for (const char *name = names; *name != '\0'; index++) {
         size_t length = strcspn(name, " ");
-        size_t n = strlen(shown);
         if (strlen(value) == length && memcmp(value, name, length) == 0) {
             *out = index;
             return FAB_OK;
         }
-        (void)snprintf(shown + n, sizeof shown - n, "%s%.*s", n > 0 ? ", " : "", (int)length, name);
+        fab_append(shown, sizeof shown, "%s%.*s", index > 0 ? ", " : "", (int)length, name);
         name += length + (name[length] != '\0');
     }
     return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s", value, shown);
@@ -349,12 +343,8 @@ static fab_status find_ends(fab_router *router, fab_error *err) {
 /* The file that option tables= names; "" where there is none. */
 static const char *tables_of(const fab_router *router) {
     const fab_engine_option *table = router->engine->options;
-    for (size_t i = 0; table[i].key != NULL; i++) {
-        if (table[i].kind == FAB_OPTION_TABLES) {
-            return router->option[i].text;
-        }
-    }
-    return "";
+    FAB_FIRST(i, SIZE_MAX, table[i].key == NULL || table[i].kind == FAB_OPTION_TABLES);
+    return table[i].key != NULL ? router->option[i].text : "";
 }
 
 /* Groups from a file in place of the minimal ones, then what the engine derives. */

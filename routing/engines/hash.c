@@ -32,13 +32,9 @@ static uint32_t last_byte(fab_hash_family family, uint32_t byte) {
 }
 
 void fab_crc_init(fab_hash_family family, fab_crc *out) {
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        out->effect[0][byte] = last_byte(family, byte);
-    }
+    FAB_FILL(out->effect[0], 256, last_byte(family, (uint32_t)fab_at));
     for (size_t j = 1; j < FAB_HASH_BYTES; j++) {
-        for (uint32_t byte = 0; byte < 256; byte++) {
-            out->effect[j][byte] = shift_byte(family, out, out->effect[j - 1][byte]);
-        }
+        FAB_FILL(out->effect[j], 256, shift_byte(family, out, out->effect[j - 1][fab_at]));
     }
 }
 

@@ -432,11 +432,7 @@ fab_next_hop_list fab_masked_hops_get(fab_masked_hops *m, uint32_t v, uint32_t l
         return list;
     }
     uint32_t n = 0;
-    for (uint32_t i = 0; i < list.count; i++) {
-        if (!fab_hop_is_gone(m, v, list.slot[i], leaf)) {
-            m->slot[n++] = list.slot[i];
-        }
-    }
+    FAB_KEEP(m->slot, n, i, list.count, !fab_hop_is_gone(m, v, list.slot[i], leaf), list.slot[i]);
     if (n == list.count) {
         return list;
     }

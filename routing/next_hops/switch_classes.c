@@ -94,10 +94,7 @@ static fab_status number_trunks(search *s, bool *out_few, fab_error *err) {
     FAB_PASS(fab_trunk_capacities(s->f, s->dead, &trunk, err));
     FAB_PASS(FAB_NEW(s->trunk, s->f->n_links, err));
     for (uint32_t l = 0; l < s->f->n_links && n <= MOST_TRUNKS; l++) {
-        uint32_t i = l > 0 && trunk[l] == trunk[l - 1] ? s->trunk[l - 1] : 0;
-        while (i < n && known[i] != trunk[l]) {
-            i++;
-        }
+        FAB_FIRST_IN(i, l > 0 && trunk[l] == trunk[l - 1] ? s->trunk[l - 1] : 0, n, known[i] == trunk[l]);
         if (i == n && n++ < MOST_TRUNKS) {
             known[i] = trunk[l];
         }

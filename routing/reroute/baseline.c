@@ -15,14 +15,11 @@ static void find_record(const fab_baseline *b, uint32_t path, fab_path_record *o
     const fab_link_id *link = b->routes.link + b->routes.path_first[path];
     uint32_t n = (uint32_t)(b->routes.path_first[path + 1] - b->routes.path_first[path]);
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t head = 0;
     uint32_t tail = n;
     out->column = FAB_NONE;
     out->n = (uint16_t)n;
     memcpy(out->link, link, (n <= FAB_RECORD_LINKS ? n : 0) * sizeof *link);
-    while (head < n && fab_class_of(f, link[head])->kind != FAB_LINK_ACCESS) {
-        head++;
-    }
+    FAB_FIRST(head, n, fab_class_of(f, link[head])->kind == FAB_LINK_ACCESS);
     if (head == n) {
         return;
     }
@@ -100,9 +97,7 @@ static fab_status index_links(fab_baseline *b, fab_error *err) {
     for (size_t i = 0; i < r->path_first[b->n_paths]; i++) { /* places are shifted by two while they are filled */
         b->first[place[r->link[i]] + 2]++;
     }
-    for (uint32_t l = 0; l < n_links; l++) {
-        b->first[l + 2] += b->first[l + 1];
-    }
+    FAB_ADD_UP(b->first + 1, n_links);
     for (uint32_t path = 0; path < b->n_paths; path++) {
         uint32_t column = b->record[path].column != FAB_NONE ? b->record[path].column : FAB_NO_COLUMN;
         uint32_t n = (uint32_t)(r->path_first[path + 1] - r->path_first[path]);
@@ -144,9 +139,7 @@ static bool sums_are_exact(const fab_baseline *b) {
 static fab_status route(fab_baseline *b, fab_error *err) {
     const fab_baseline_request *q = &b->request;
     FAB_OWNED_NEW(double, rate, b->n_flows, err);
-    for (uint32_t i = 0; i < b->n_flows; i++) {
-        rate[i] = fab_offer_rate(q->offer, q->phase, i);
-    }
+    FAB_FILL(rate, b->n_flows, fab_offer_rate(q->offer, q->phase, fab_at));
     FAB_PASS(fab_route_flows(b->router, q->phase, 0, b->n_flows, rate, q->seed, &b->routes, err));
     b->n_paths = b->routes.flow_first[b->n_flows];
     FAB_REFUSE_IF(b->n_paths >= MOST_PATHS, err, FAB_EUNSUPPORTED, NULL, "%u paths exceed the limit of %u", b->n_paths,
@@ -180,11 +173,8 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
         }
     }
     b->same_per_bps = differs ? 0 : b->same_per_bps;
-    for (uint32_t l = 0; l < b->fabric->n_links; l++) {
-        if (fab_per_bps(b, l) > 0) {
-            list[b->n_order++] = (fab_ranked){b->load[l] * fab_per_bps(b, l), l};
-        }
-    }
+    FAB_KEEP(list, b->n_order, l, b->fabric->n_links, fab_per_bps(b, l) > 0,
+             (fab_ranked){b->load[l] * fab_per_bps(b, l), l});
     FAB_PASS(fab_ranked_sort(list, b->n_order, err));
     for (uint32_t i = 0; i < b->n_order; i++) {
         b->order[i] = list[i].item;
@@ -202,9 +192,7 @@ static fab_status index_gpus(const fab_phase *phase, uint32_t n_gpus, fab_gpu_fl
         x->first[flow.src + 2]++;
         x->first[flow.dst + 2]++;
     }
-    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
-        x->first[gpu + 2] += x->first[gpu + 1];
-    }
+    FAB_ADD_UP(x->first + 1, n_gpus);
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
         x->flow[x->first[flow.src + 1]++] = (uint32_t)i;
@@ -234,9 +222,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         b->index = &b->own_index;
     }
     if (b->router->facts.splits) {
-        for (uint32_t flow = 0; flow < b->n_flows; flow++) {
-            b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
-        }
+        FAB_FILL(b->part, b->n_flows, fab_offer_rate(request->offer, request->phase, fab_at));
         FAB_PASS(fab_baseline_split(request, NULL, NULL, b->load, err));
     } else {
         FAB_PASS(route(b, err));

@@ -196,10 +196,7 @@ FAB_OWNER(fab_migration, fab_migration_free)
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);
 
 static inline bool fab_all_alive(const fab_reroute *r, const fab_link_id *link, size_t n) {
-    bool alive = true;
-    for (size_t i = 0; i < n; i++) {
-        alive = alive && !fab_mask_link_is_dead(r->mask, link[i]);
-    }
+    FAB_ALL(alive, i, n, !fab_mask_link_is_dead(r->mask, link[i]));
     return alive;
 }
 

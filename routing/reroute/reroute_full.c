@@ -40,11 +40,8 @@ static fab_status list_rest(const fab_baseline_request *what, const uint8_t *gon
                             fab_error *err) {
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(*out_rate, what->phase->n_flows, err));
-    for (uint32_t i = 0; i < what->phase->n_flows; i++) {
-        if (gone == NULL || gone[i] == 0) {
-            (*out_rate)[n++] = fab_offer_rate(what->offer, what->phase, i);
-        }
-    }
+    FAB_KEEP(*out_rate, n, i, what->phase->n_flows, gone == NULL || gone[i] == 0,
+             fab_offer_rate(what->offer, what->phase, i));
     return fab_phase_list(what->phase, gone, NULL, out, err);
 }
 

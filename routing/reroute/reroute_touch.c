@@ -95,10 +95,7 @@ static void touch_seed(fab_reroute *r, uint32_t v) {
     const fab_next_hops *t = m->t;
     for (uint32_t g = t->group_first[v]; g < t->group_first[v + 1]; g++) {
         fab_next_hop_list list = fab_next_hops_of_group(t, v, g);
-        bool hit = false;
-        for (uint32_t i = 0; i < list.count && !hit; i++) {
-            hit = fab_mask_link_is_dead(r->mask, fab_next_hop(&list, i));
-        }
+        FAB_ANY(hit, i, list.count, fab_mask_link_is_dead(r->mask, fab_next_hop(&list, i)));
         if (hit) {
             touch_group(r, v, &list, NULL);
         }

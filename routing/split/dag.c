@@ -51,11 +51,9 @@ static fab_status find_kind(fab_dag *dag, targets *t, fab_link_id link, double p
     const uint16_t link_class = dag->fabric->cable_class[link >> 1];
     const double bps = fab_class_of(dag->fabric, link)->capacity_bps;
     bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
-    uint32_t kind = 0;
-    while (kind < t->n_kinds && (dag->capacity[kind] != bps || dag->portion[kind] != portion ||
-                                 (apart && t->class_of[kind] != link_class))) {
-        kind++;
-    }
+    FAB_FIRST(kind, t->n_kinds,
+              dag->capacity[kind] == bps && dag->portion[kind] == portion &&
+                  !(apart && t->class_of[kind] != link_class));
     FAB_REFUSE_IF(kind > UINT16_MAX, err, FAB_EUNSUPPORTED, NULL, "more than %u kinds of links", UINT16_MAX);
     if (kind == t->n_kinds) {
         FAB_PASS(FAB_GROW(dag->capacity, t->capacity_capacity, (size_t)kind + 1, err));
@@ -88,9 +86,7 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     size_t n = (size_t)dag->n_switches * t->n_kinds;
     FAB_PASS(FAB_NEW(t->of_port, n_ports, err));
     FAB_PASS(FAB_NEW(t->digest, n, err));
-    for (uint32_t i = 0; i < n; i++) {
-        t->digest[i] = fab_mix64(i);
-    }
+    FAB_FILL(t->digest, n, fab_mix64(fab_at));
     for (uint32_t i = 0; i < n_ports; i++) {
         if (fab_class_of(f, link[i])->kind == FAB_LINK_FABRIC) {
             uint32_t head = fab_head(f, link[i]) - dag->base;
@@ -250,10 +246,7 @@ static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
 }
 
 static uint32_t count_chunks(const fab_next_hops *t) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < (size_t)t->n_chunks_per_row * t->n_switches; i++) {
-        n = t->chunk_of[i] + 1 > n ? t->chunk_of[i] + 1 : n;
-    }
+    FAB_MOST(uint32_t, n, i, (size_t)t->n_chunks_per_row * t->n_switches, t->chunk_of[i] + 1);
     return n;
 }
 

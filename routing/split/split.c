@@ -106,9 +106,7 @@ static fab_status spread_load(const fab_dag *dag, double *load, fab_error *err) 
             }
         }
     }
-    for (uint32_t l = 0; l < t->n_links; l++) {
-        load[l] = of_class[t->link_first[l]];
-    }
+    FAB_FILL(load, t->n_links, of_class[t->link_first[fab_at]]);
     return FAB_OK;
 }
 

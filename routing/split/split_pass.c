@@ -114,9 +114,7 @@ FAB_INLINE void paths_of(const fab_pass *p, const hops *h) {
                 find_rows(p, h);
                 have_rows = true;
             }
-            for (uint32_t i = 0; i < filled_up(h->n); i++) {
-                p->factor[i] = i < h->n ? p->weight[fab_next_hop(&next, i)] : 0;
-            }
+            FAB_FILL(p->factor, filled_up(h->n), fab_at < h->n ? p->weight[fab_next_hop(&next, (uint32_t)fab_at)] : 0);
             combine(sum, p->row, p->factor, filled_up(h->n));
         }
         copy_leaves(part_of(p, e->v), sum, leaves);
@@ -130,9 +128,7 @@ static void scale_level(const fab_pass *p, uint32_t first, uint32_t last) {
     const fab_dag *dag = p->dag;
     const double *high = scratch(p, HIGH);
     double *scale = scale_of(p, dag->run[first].level);
-    for (int k = 0; k < FAB_BLOCK_LEAVES; k++) {
-        scale[k] = high[k] > 0 ? ldexp(1, -ilogb(high[k])) : 1;
-    }
+    FAB_FILL(scale, FAB_BLOCK_LEAVES, high[fab_at] > 0 ? ldexp(1, -ilogb(high[fab_at])) : 1);
     for (const fab_dag_entry *e = dag->entry + dag->run[first].first; e < dag->entry + dag->run[last].first; e++) {
         double *part = part_of(p, e->v);
         FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {

@@ -54,10 +54,6 @@ bool fab_hop_order_find(const fab_fabric *fabric, const fab_next_hops *next_hops
     order->n = 0;
     memset(order->state, UNSEEN, n * sizeof *order->state);
     order->state[next_hops->leaf_node[leaf] - fabric->first[FAB_NODE_SWITCH]] = DONE;
-    for (uint32_t v = 0; v < n; v++) {
-        if (order->state[v] == UNSEEN && !visit(fabric, next_hops, leaf, v, order, out_loop)) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ALL(is_free, v, n, order->state[v] != UNSEEN || visit(fabric, next_hops, leaf, v, order, out_loop));
+    return is_free;
 }

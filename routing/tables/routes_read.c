@@ -368,9 +368,7 @@ fab_status fab_routes_read(const fab_router *router, const char *path, fab_weigh
     for (size_t i = 0; i < r.n_routes; i++) {
         r.first[r.route[i].v + 1]++;
     }
-    for (uint32_t v = 0; v < n_switches; v++) {
-        r.first[v + 1] += r.first[v];
-    }
+    FAB_ADD_UP(r.first, n_switches);
     FAB_PASS(check_told(&r, path, err));
     for (uint32_t v = 0; v < n_switches; v++) {
         FAB_PASS(match_switch(&r, v, path, err));

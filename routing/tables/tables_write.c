@@ -70,10 +70,7 @@ static fab_status sum_paths(writer *w, fab_error *err) {
     FAB_PASS(fab_hop_order_init(f, &order, err));
     FAB_PASS(fab_trunk_capacities(f, t->dead_link, &w->trunk, err));
     if (w->split->rule == FAB_SPLIT_WEIGHT) { /* products along a path stay in range */
-        double most = 0;
-        for (uint32_t l = 0; l < f->n_links; l++) {
-            most = fmax(most, w->split->weight[l]);
-        }
+        FAB_MOST(double, most, l, f->n_links, w->split->weight[l]);
         w->scale = most > 0 ? ilogb(most) : 0;
     }
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {

@@ -220,11 +220,8 @@ static fab_status sum_flows(explainer *e, fab_error *err) {
     FAB_OWNED_NEW(uint64_t, values, (size_t)phase->choice.paths_here, err);
     for (size_t i = 0; fab_router_facts_of(e->router)->explains && i < phase->n_flows; i++) {
         FAB_EACH(const fab_crossing_path, path, phase->flow[i].path, phase->flow[i].n_paths) {
-            for (size_t k = 0; k < path->n_decisions; k++) {
-                if (path->decision[k].link == e->link && path->decision[k].count != 1) {
-                    values[n++] = path->decision[k].value;
-                }
-            }
+            FAB_KEEP(values, n, k, path->n_decisions, path->decision[k].link == e->link && path->decision[k].count != 1,
+                     path->decision[k].value);
         }
     }
     phase->choice.values_here = count_distinct(values, n);

@@ -62,9 +62,7 @@ void fab_sort_by_key(const uint32_t *key, const uint32_t *numbers, uint32_t n, u
             first[k + 2]++;
         }
     }
-    for (uint32_t k = 0; k < n_keys; k++) {
-        first[k + 2] += first[k + 1];
-    }
+    FAB_ADD_UP(first + 1, n_keys);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t number = numbers != NULL ? numbers[i] : i;
         if (key[number] != UINT32_MAX) {

@@ -11,12 +11,8 @@
 #define SPOOL_ATTEMPTS 10
 
 const cli_command *cli_find_command(const char *name) {
-    for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
-        if (strcmp((*c)->name, name) == 0) {
-            return *c;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, SIZE_MAX, CLI_COMMANDS[i] == NULL || strcmp(CLI_COMMANDS[i]->name, name) == 0);
+    return CLI_COMMANDS[i];
 }
 
 const char *cli_subcommand_name(const cli_command *command, const cli_command *subcommand) {

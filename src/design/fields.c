@@ -297,12 +297,9 @@ const field design_fields[] = {
 _Static_assert(FAB_N_OF(design_fields) <= MAX_FIELDS, "raise MAX_FIELDS");
 
 const field *design_field_find(field_scope scope, const char *key) {
-    for (const field *f = design_fields; f->key != NULL; f++) {
-        if (f->scope == scope && strcmp(f->key, key) == 0) {
-            return f;
-        }
-    }
-    return NULL;
+    const field *f = design_fields;
+    FAB_FIRST(i, SIZE_MAX, f[i].key == NULL || (f[i].scope == scope && strcmp(f[i].key, key) == 0));
+    return f[i].key != NULL ? &f[i] : NULL;
 }
 
 const field *design_field_any(const field_scope *scopes, size_t n, const char *key) {

@@ -131,10 +131,7 @@ double fab_parts_ci95(const fab_parts *parts, size_t n_draws) {
     if (n < 2 || parts->n % n != 0) {
         return parts->ci95_ratio;
     }
-    double squares = 0;
-    for (size_t k = 0; k < n; k++) {
-        squares += pow(coarser(parts, k, n) - 1, 2);
-    }
+    FAB_SUM(double, squares, k, n, pow(coarser(parts, k, n) - 1, 2));
     return fab_student_t(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
 }
 

@@ -97,9 +97,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
     FAB_ALL_IN(sorted, i, 1, n, f->port[links[i - 1]] <= f->port[links[i]]);
     if (!sorted) {
         FAB_PASS(FAB_GROW(*scratch, *capacity, n, err));
-        for (uint32_t i = 0; i < n; i++) {
-            (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
-        }
+        FAB_FILL(*scratch, n, (uint64_t)f->port[links[fab_at]] << 32 | links[fab_at]);
         qsort(*scratch, n, sizeof **scratch, fab_order_u64);
         FAB_FILL(links, n, (uint32_t)(*scratch)[fab_at]);
     }

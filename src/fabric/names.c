@@ -64,11 +64,7 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
     uint32_t count = 0;
     FAB_OWNED_NEW(named, all, n, err);
     FAB_OWNED_NEW(uint32_t, sorted, n, err);
-    for (uint32_t i = 0; i < n; i++) {
-        if (slot[i] != FAB_NAME_NONE) {
-            all[count++] = (named){names->text + slot[i], i};
-        }
-    }
+    FAB_KEEP(all, count, i, n, slot[i] != FAB_NAME_NONE, (named){names->text + slot[i], i});
     qsort(all, count, sizeof *all, names_by_name);
     for (uint32_t i = 0; i < count; i++) {
         FAB_REFUSE_IF(i > 0 && strcmp(all[i].name, all[i - 1].name) == 0, err, FAB_EINPUT, NULL,
@@ -91,11 +87,7 @@ static fab_status sort_guids(fab_names *names, fab_error *err) {
     FAB_OWNED numbered *all = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW_ALL(names->n_nodes, err, all, names->by_guid));
-    for (uint32_t v = 0; v < names->n_nodes; v++) {
-        if (names->guid[v] != 0) {
-            all[n++] = (numbered){names->guid[v], v};
-        }
-    }
+    FAB_KEEP(all, n, v, names->n_nodes, names->guid[v] != 0, (numbered){names->guid[v], v});
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 0; i < n; i++) {
         FAB_REFUSE_IF(i > 0 && all[i].guid == all[i - 1].guid, err, FAB_EINPUT, NULL,

@@ -256,11 +256,7 @@ fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error 
 
 void fab_network_drop_cables(fab_network *net, const bool *drop) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < net->n_cables; i++) {
-        if (!drop[i]) {
-            net->cables[n++] = net->cables[i];
-        }
-    }
+    FAB_KEEP(net->cables, n, i, net->n_cables, !drop[i], net->cables[i]);
     net->n_cables = n;
     fab_id_table_release(&net->memory->ends);
 }

@@ -149,9 +149,7 @@ FAB_INLINE fab_status sort_today(fab_event_queue *q, size_t size, fab_error *err
         for (size_t i = 0; i < n; i++) {
             q->parts[part_of(q, time_of(q->now + i * size), n) + 1]++;
         }
-        for (size_t i = 0; i < n; i++) {
-            q->parts[i + 1] += q->parts[i];
-        }
+        FAB_ADD_UP(q->parts, n);
         for (size_t i = 0; i < n; i++) {
             const char *e = q->now + i * size;
             memcpy(q->room + q->parts[part_of(q, time_of(e), n)]++ * size, e, size);

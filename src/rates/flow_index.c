@@ -234,9 +234,7 @@ typedef struct looked_up {
 
 FAB_MULTIVERSION
 static void look_up(const uint32_t *kept, const uint32_t *link, uint32_t n, uint32_t shift, looked_up *out) {
-    for (uint32_t i = 0; i < n; i++) {
-        out->link[i] = kept[link[i]];
-    }
+    FAB_FILL(out->link, n, kept[link[fab_at]]);
     for (uint32_t i = 0; i < n; i++) {
         out->range[i] = out->link[i] >> shift;
         out->low[i] = out->link[i] & ((1U << shift) - 1);
@@ -314,9 +312,7 @@ FAB_INLINE bool sort_crossings(fab_max_min *m, const fab_sharing *s, uint32_t sh
     uint32_t at[MAX_RANGES + 1] = {0};
     uint32_t n_ranges = (m->n_kept >> shift) + 1;
     bool twice = false;
-    for (uint32_t r = 0; r < n_ranges; r++) {
-        at[r] = m->first[r << shift];
-    }
+    FAB_FILL(at, n_ranges, m->first[fab_at << shift]);
     deal_out(m, s, shift, at, is_short);
     for (uint32_t r = 0; r < n_ranges; r++) {
         bool may = sort_range(m, shift, r, at[r], is_short);

@@ -184,9 +184,7 @@ static fab_status solve_once(const fab_sharing *sharing, const double *bits, dou
     FAB_OWNS(fab_max_min_free_owned) fab_max_min *solver = NULL;
     FAB_PASS(fab_max_min_new(&solver, err));
     FAB_PASS(fab_max_min_solve(solver, sharing, out_finish_s, NULL, err));
-    for (uint32_t f = 0; f < sharing->n_flows; f++) {
-        out_finish_s[f] = bits[f] / out_finish_s[f];
-    }
+    FAB_FILL(out_finish_s, sharing->n_flows, bits[fab_at] / out_finish_s[fab_at]);
     return FAB_OK;
 }
 

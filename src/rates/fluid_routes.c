@@ -83,9 +83,7 @@ static void put_hops(fab_fluid *fluid, const fab_sharing *s, const crossed *link
             put_hop(fluid, f, n_links++, 1);
         }
     }
-    for (uint32_t l = 0; l < n_links; l++) {
-        fluid->listed[l + 1] += fluid->listed[l];
-    }
+    FAB_ADD_UP(fluid->listed, n_links);
     fluid->routes.n_links = n_links;
 }
 

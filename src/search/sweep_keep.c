@@ -238,10 +238,9 @@ static bool has_relay(const fab_fabric *f, const fab_ports *ports, const fab_pha
         fab_link_id link[FAB_FLOW_SEGMENT_LINKS];
         const bool leaves = fab_domain_of(f, flow.src) != fab_domain_of(f, flow.dst);
         const uint32_t n = leaves ? fab_flow_segments(f, ports, flow.src, flow.dst, 0, link) : 0;
-        for (uint32_t k = 0; k < n; k++) {
-            if (fab_class_of(f, link[k])->kind == FAB_LINK_SCALEUP) {
-                return true;
-            }
+        FAB_ANY(relays, k, n, fab_class_of(f, link[k])->kind == FAB_LINK_SCALEUP);
+        if (relays) {
+            return true;
         }
     }
     return false;

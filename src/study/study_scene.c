@@ -21,11 +21,7 @@ FAB_ORDER_THREE(by_component, fab_component, kind, id, fraction);
 static size_t sort_unique(fab_component *c, size_t n) {
     size_t kept = 0;
     FAB_SORT(c, n, by_component);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || by_component(&c[i], &c[kept - 1]) != 0) {
-            c[kept++] = c[i];
-        }
-    }
+    FAB_KEEP(c, kept, i, n, i == 0 || by_component(&c[i], &c[kept - 1]) != 0, c[i]);
     return kept;
 }
 
@@ -358,11 +354,7 @@ static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err
         w->component[i] = (uint32_t)(found - scene->component);
     }
     FAB_SORT(w->component, n, fab_order_u32);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || w->component[i] != w->component[kept - 1]) {
-            w->component[kept++] = w->component[i];
-        }
-    }
+    FAB_KEEP(w->component, kept, i, n, i == 0 || w->component[i] != w->component[kept - 1], w->component[i]);
     *out_n = kept;
     return FAB_OK;
 }

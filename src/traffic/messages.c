@@ -18,10 +18,8 @@ static void count_in_all(const fab_fabric *f, fab_phase *p) {
         uint64_t further = further_of(f, &p->all, gpu);
         p->further_messages = further > p->further_messages ? further : p->further_messages;
     }
-    bool leaves = false;
-    for (uint32_t gpu = p->all.first; gpu < p->all.first + p->all.n && !leaves; gpu++) {
-        leaves = fab_all_in_domain(f, &p->all, gpu).n < fab_all_group(&p->all);
-    }
+    FAB_ANY_IN(leaves, gpu, p->all.first, p->all.first + p->all.n,
+               fab_all_in_domain(f, &p->all, gpu).n < fab_all_group(&p->all));
     p->message_bytes = leaves ? message_bytes(p, fab_phase_largest(p, NULL)) : 0;
 }
 

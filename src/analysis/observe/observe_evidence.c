@@ -33,11 +33,7 @@ static fab_status add_unequal(observation *o, fab_error *err) {
     double *gaps = NULL;
     size_t n = 0;
     FAB_PASS(FAB_NEW(gaps, o->fabric->n_links, err));
-    for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-        if (isfinite(o->gap[l])) {
-            gaps[n++] = o->gap[l];
-        }
-    }
+    FAB_KEEP(gaps, n, l, o->fabric->n_links, isfinite(o->gap[l]), o->gap[l]);
     double spread = observe_spread(gaps, n);
     double limit = observe_limit(spread, o->sure);
     free(gaps);
@@ -114,12 +110,9 @@ static fab_status find_waits(const observation *o, double *out, fab_error *err) 
     FAB_OWNED_NEW(double, numbers, o->fabric->n_links, err);
     for (size_t c = 0; c < observe_n_classes(o->fabric); c++) {
         size_t n = 0;
-        for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-            if (fab_is_network(fab_class_of(o->fabric, l)) && observe_class(o->fabric, l) == c &&
-                isfinite(o->wait[l])) {
-                numbers[n++] = o->wait[l];
-            }
-        }
+        FAB_KEEP(numbers, n, l, o->fabric->n_links,
+                 fab_is_network(fab_class_of(o->fabric, l)) && observe_class(o->fabric, l) == c && isfinite(o->wait[l]),
+                 o->wait[l]);
         out[c] = observe_median(numbers, n);
     }
     return FAB_OK;

@@ -44,11 +44,7 @@ static bool is_judged(const observation *o, fab_link_id l) {
 static void judge_class(observation *o, size_t class, double *numbers) {
     const fab_fabric *f = o->fabric;
     size_t n = 0;
-    for (fab_link_id l = 0; l < f->n_links; l++) {
-        if (isfinite(o->deviation[l]) && observe_class(f, l) == class) {
-            numbers[n++] = o->deviation[l];
-        }
-    }
+    FAB_KEEP(numbers, n, l, f->n_links, isfinite(o->deviation[l]) && observe_class(f, l) == class, o->deviation[l]);
     double middle = n >= FEW_PEERS ? observe_median(numbers, n) : 0;
     n = 0;
     for (fab_link_id l = 0; l < f->n_links; l++) {
@@ -95,11 +91,7 @@ static fab_status judge_hosts(observation *o, fab_error *err) {
         }
         o->host[s] = observe_median(numbers, n);
     }
-    for (uint32_t s = 0; s < f->n_servers; s++) {
-        if (isfinite(o->host[s])) {
-            numbers[n_known++] = o->host[s];
-        }
-    }
+    FAB_KEEP(numbers, n_known, s, f->n_servers, isfinite(o->host[s]), o->host[s]);
     o->host_spread = observe_spread(numbers, n_known);
     return FAB_OK;
 }

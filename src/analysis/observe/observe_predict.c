@@ -98,11 +98,8 @@ static fab_status find_tolerance(const observation *o, double *out, fab_error *e
     const fab_fabric *f = o->fabric;
     size_t n = 0;
     FAB_OWNED_NEW(double, deviations, f->n_links, err);
-    for (fab_link_id l = 0; l < f->n_links; l++) {
-        if (observe_is_access(f, l) && o->drawn[l] > 0 && o->measured[l] >= 0) {
-            deviations[n++] = o->measured[l] / (o->scale * o->drawn[l]) - 1;
-        }
-    }
+    FAB_KEEP(deviations, n, l, f->n_links, observe_is_access(f, l) && o->drawn[l] > 0 && o->measured[l] >= 0,
+             o->measured[l] / (o->scale * o->drawn[l]) - 1);
     double spread = n >= FEW_LINKS ? observe_spread(deviations, n) : 0;
     *out = 4 * spread > AS_DRAWN ? 4 * spread : AS_DRAWN;
     return FAB_OK;

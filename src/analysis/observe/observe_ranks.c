@@ -56,11 +56,7 @@ void observe_name_ranks(const observation *o, fab_suspect *s) {
 /* From which ratio on one of `n` is late. */
 static double limit_of(const double *ratio, uint32_t n, double *numbers, double *out_spread) {
     size_t n_known = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (isfinite(ratio[i])) {
-            numbers[n_known++] = ratio[i];
-        }
-    }
+    FAB_KEEP(numbers, n_known, i, n, isfinite(ratio[i]), ratio[i]);
     *out_spread = observe_spread(numbers, n_known);
     return observe_limit(*out_spread, observe_sure((uint64_t)n_known + 1));
 }

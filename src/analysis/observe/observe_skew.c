@@ -34,24 +34,18 @@ static bool is_pair(const observation *o, fab_link_id l, double least) {
 }
 
 static double least_of(const observation *o) {
-    double most = 0;
-    for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-        most = fmax(most, fmax(o->sent[l], o->got[l]));
-    }
+    FAB_MOST(double, most, l, o->fabric->n_links, fmax(o->sent[l], o->got[l]));
     return IDLE * most;
 }
 
 static void collect_pairs(const observation *o, skew_system *s) {
     const fab_fabric *f = o->fabric;
     double least = least_of(o);
-    for (fab_link_id l = 0; l < f->n_links; l++) {
-        if (is_pair(o, l, least)) {
-            s->pairs[s->n_pairs++] = (skew_pair){.tail = observe_box(f, fab_tail(f, l)),
-                                                 .head = observe_box(f, fab_head(f, l)),
-                                                 .difference = log(o->sent[l]) - log(o->got[l]),
-                                                 .weight = 1};
-        }
-    }
+    FAB_KEEP(s->pairs, s->n_pairs, l, f->n_links, is_pair(o, l, least),
+             (skew_pair){.tail = observe_box(f, fab_tail(f, l)),
+                         .head = observe_box(f, fab_head(f, l)),
+                         .difference = log(o->sent[l]) - log(o->got[l]),
+                         .weight = 1});
 }
 
 /* out = Laplacian x */

@@ -126,12 +126,8 @@ static fab_status read_design(const cli_options *options, fab_design *out, fab_e
 }
 
 static const char *summary_of(const char *format) {
-    for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
-        if (strcmp(fab_network_formats[i]->name, format) == 0) {
-            return fab_network_formats[i]->summary;
-        }
-    }
-    return format;
+    FAB_FIRST(i, SIZE_MAX, fab_network_formats[i] == NULL || strcmp(fab_network_formats[i]->name, format) == 0);
+    return fab_network_formats[i] != NULL ? fab_network_formats[i]->summary : format;
 }
 
 static fab_status save(const cli_options *options, const fab_imported *imported, fab_error *err) {

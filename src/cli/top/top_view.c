@@ -171,11 +171,8 @@ double top_flow_here_bps(const top_view *v, uint32_t flow) {
 
 static size_t rank_flows(const top_view *v, fab_ranked *list) {
     size_t n = 0;
-    for (uint32_t flow = 0; flow < v->flows.n_flows; flow++) {
-        if (v->crossing[flow] > 0) {
-            list[n++] = (fab_ranked){v->order == 0 ? top_flow_here_bps(v, flow) : 0, flow};
-        }
-    }
+    FAB_KEEP(list, n, flow, v->flows.n_flows, v->crossing[flow] > 0,
+             (fab_ranked){v->order == 0 ? top_flow_here_bps(v, flow) : 0, flow});
     return n;
 }
 

@@ -70,10 +70,7 @@ static int busy_order(const void *a, const void *b) {
 
 /* Whether what the other link does not let through this one does not either. */
 static bool covers(const busy_link *link, const busy_link *other) {
-    bool is_above = true;
-    for (fab_travel k = 0; k < FAB_TRAVEL_N && is_above; k++) {
-        is_above = link->part[k] >= other->part[k];
-    }
+    FAB_ALL(is_above, k, FAB_TRAVEL_N, link->part[k] >= other->part[k]);
     return is_above;
 }
 
@@ -120,11 +117,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
         return FAB_OK;
     }
     qsort(*out, n, sizeof **out, busy_order);
-    for (size_t i = 0; i < n; i++) {
-        if (*out_n == 0 || busy_order(&(*out)[*out_n - 1], &(*out)[i]) != 0) {
-            (*out)[(*out_n)++] = (*out)[i];
-        }
-    }
+    FAB_KEEP(*out, *out_n, i, n, *out_n == 0 || busy_order(&(*out)[*out_n - 1], &(*out)[i]) != 0, (*out)[i]);
     return FAB_OK;
 }
 

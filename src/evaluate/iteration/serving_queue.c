@@ -117,11 +117,8 @@ FAB_ORDER_TWO(by_ready, request, ready_s, arrival_s);
 static fab_status run_readers(const fab_serving_queue *q, request *of, fab_error *err) {
     FAB_OWNED_NEW(double, free_s, q->readers, err);
     for (uint32_t i = 0; i < q->requests;) {
-        uint32_t next = 0;
         uint32_t n = 1;
-        for (uint32_t k = 1; k < q->readers; k++) {
-            next = free_s[k] < free_s[next] ? k : next;
-        }
+        FAB_BEST(next, k, q->readers, free_s[k] < free_s[next]);
         const double begin_s = fmax(free_s[next], of[i].arrival_s);
         while (i + n < q->requests && n < q->prompts && of[i + n].arrival_s <= begin_s) {
             n++;

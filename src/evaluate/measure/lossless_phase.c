@@ -97,10 +97,7 @@ static fab_status find_roots(const fab_engine_run *run, const fab_lossless_resul
     }
     list_stopped(f, r, root_of, out);
     while (out->n_roots < FAB_PAUSE_ROOTS) {
-        uint32_t most = 0;
-        for (uint32_t l = 1; l < f->n_links; l++) {
-            most = stopped_s[l] > stopped_s[most] ? l : most;
-        }
+        FAB_BEST(most, l, f->n_links, stopped_s[l] > stopped_s[most]);
         if (stopped_s[most] <= 0) {
             break;
         }
@@ -272,9 +269,7 @@ static void share_buffers(const fab_fabric *f, const fab_transport_spec *spec, c
     for (uint32_t l = 0; l < f->n_links; l++) {
         pool[l] = fab_kind_of(f, fab_head(f, l)) == FAB_NODE_SWITCH ? fab_head(f, l) : FAB_NO_LINK;
     }
-    for (fab_node_id v = 0; v < f->n_nodes; v++) {
-        pool_bytes[v] = spec->buffer_bytes - headroom_of(f, v, t);
-    }
+    FAB_FILL(pool_bytes, f->n_nodes, spec->buffer_bytes - headroom_of(f, (uint32_t)fab_at, t));
 }
 
 /* [path]: flows of a group have the priorities in turn. */

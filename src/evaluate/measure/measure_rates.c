@@ -360,12 +360,8 @@ static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_
 /* Whether all flows have as many paths, a power of two: weights of one are the same to the last bit. */
 static bool halves_alike(const fab_routes *r) {
     const uint32_t n = r->n_flows > 0 ? r->flow_first[1] - r->flow_first[0] : 1;
-    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
-        if (r->flow_first[flow + 1] - r->flow_first[flow] != n) {
-            return false;
-        }
-    }
-    return (n & (n - 1)) == 0 && r->part == NULL;
+    FAB_ALL(same, flow, r->n_flows, r->flow_first[flow + 1] - r->flow_first[flow] == n);
+    return same && (n & (n - 1)) == 0 && r->part == NULL;
 }
 
 static fab_status find_latencies(const fab_engine_run *run, const fab_routes *r, fab_error *err) {

@@ -146,10 +146,7 @@ FAB_STATUS estimator_copy_latencies(estimator_latencies *to, const estimator_lat
 
 /* Below 0: no path is in the network. */
 static inline double estimator_longest_latency(const estimator_latencies *counts) {
-    size_t i = 0;
-    while (i < counts->n && counts->n_with[i] == 0) {
-        i++;
-    }
+    FAB_FIRST(i, counts->n, counts->n_with[i] != 0);
     return i < counts->n ? counts->s[i] : -1;
 }
 

@@ -82,9 +82,7 @@ static fab_status index_links(fab_estimator *c, fab_error *err) {
     for (size_t i = 0; i < r->path_first[c->n_paths]; i++) { /* places are shifted by two while they are filled */
         c->first[r->link[i] + 2]++;
     }
-    for (uint32_t l = 0; l < n_links; l++) {
-        c->first[l + 2] += c->first[l + 1];
-    }
+    FAB_ADD_UP(c->first + 1, n_links);
     for (uint32_t path = 0; path < c->n_paths; path++) {
         for (size_t i = r->path_first[path]; i < r->path_first[path + 1]; i++) {
             c->crossing[c->first[r->link[i] + 1]++] = path;

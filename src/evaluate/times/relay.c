@@ -15,11 +15,7 @@ static bool leaves_domain(const fab_fabric *f, const fab_link_id *link, uint32_t
 uint32_t fab_relay_drop(const fab_fabric *fabric, fab_link_id *link, uint32_t n) {
     uint32_t kept = 0;
     bool drops = fabric->stores_and_forwards && leaves_domain(fabric, link, n);
-    for (uint32_t i = 0; i < n; i++) {
-        if (!drops || !is_scaleup(fabric, link[i])) {
-            link[kept++] = link[i];
-        }
-    }
+    FAB_KEEP(link, kept, i, n, !drops || !is_scaleup(fabric, link[i]), link[i]);
     return kept;
 }
 

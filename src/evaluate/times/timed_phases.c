@@ -123,14 +123,11 @@ fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, siz
     forget(memo);
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
-        size_t k = 0;
         out[i].phase = NULL;
         if (!fab_iterate_is_shared(phase->name)) {
             continue;
         }
-        while (k < memo->n && !is_like(memo->timed[k].phase, phase)) {
-            k++;
-        }
+        FAB_FIRST(k, memo->n, is_like(memo->timed[k].phase, phase));
         FAB_TRY(k == memo->n ? add_timed(memo, phase, fab_context_what(context)->fabric->n_links, err) : FAB_OK);
         fab_timed_phase *t = memo->timed[k].phase;
         if (!t->is_open && (!t->is_found || (wants_time && !t->has_time))) {

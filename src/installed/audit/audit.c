@@ -101,11 +101,8 @@ static fab_status find_usual_rates(auditor *a, fab_error *err) {
     uint32_t n = 0;
     FAB_OWNED_NEW(boundary_rate, rates, a->net->n_cables, err);
     FAB_PASS(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
-    for (uint32_t c = 0; c < a->net->n_cables; c++) {
-        if (a->net->cables[c].rate_bps > 0) {
-            rates[n++] = (boundary_rate){fab_audit_boundary_of(a, c), a->net->cables[c].rate_bps};
-        }
-    }
+    FAB_KEEP(rates, n, c, a->net->n_cables, a->net->cables[c].rate_bps > 0,
+             (boundary_rate){fab_audit_boundary_of(a, c), a->net->cables[c].rate_bps});
     qsort(rates, n, sizeof *rates, by_boundary_and_rate);
     for (uint32_t i = 0, run = 0, most = 0; i < n; i++) { /* the longest run of a boundary, the first of equal ones */
         bool same_boundary = i > 0 && rates[i].boundary == rates[i - 1].boundary;
@@ -130,9 +127,7 @@ static fab_status rank_nodes(auditor *a, named_node **out, fab_error *err) {
     uint32_t n = a->net->n_nodes;
     FAB_PASS(fab_network_names(a->net, &a->names, err));
     FAB_PASS(FAB_NEW_ALL((size_t)n + 1, err, a->rank, *out));
-    for (uint32_t v = 0; v < n; v++) {
-        (*out)[v] = (named_node){a->net->nodes[v].label, v};
-    }
+    FAB_FILL(*out, n, (named_node){a->net->nodes[fab_at].label, (uint32_t)fab_at});
     qsort(*out, n, sizeof **out, by_name);
     for (uint32_t i = 0; i < n; i++) {
         a->rank[(*out)[i].node] = i;
@@ -188,9 +183,7 @@ fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const 
     uint32_t n_nodes = shape->net->n_nodes;
     size_t n = (size_t)n_nodes + shape->n_servers;
     FAB_OWNED_NEW(box, boxes, n + 1, err);
-    for (uint32_t v = 0; v < n_nodes; v++) {
-        boxes[v] = (box){names[v], shape->tier[v]};
-    }
+    FAB_FILL(boxes, n_nodes, (box){names[fab_at], shape->tier[fab_at]});
     for (uint32_t s = 0; s < shape->n_servers; s++) {
         boxes[n_nodes + s] = (box){shape->server_name[s], 0};
     }

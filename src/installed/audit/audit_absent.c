@@ -76,16 +76,10 @@ static bool has_one_axis(const grid *g) {
 /* Values of an axis; of the only one, and of boards, all between the least and the largest. */
 static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     FAB_PASS(FAB_NEW(g->value[axis], g->n, err));
-    for (uint32_t i = 0; i < g->n; i++) {
-        g->value[axis][i] = g->switches[i].name.at[axis];
-    }
+    FAB_FILL(g->value[axis], g->n, g->switches[fab_at].name.at[axis]);
     qsort(g->value[axis], g->n, sizeof *g->value[axis], fab_order_u64);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < g->n; i++) {
-        if (n == 0 || g->value[axis][i] != g->value[axis][n - 1]) {
-            g->value[axis][n++] = g->value[axis][i];
-        }
-    }
+    FAB_KEEP(g->value[axis], n, i, g->n, n == 0 || g->value[axis][i] != g->value[axis][n - 1], g->value[axis][i]);
     g->n_values[axis] = n;
     uint64_t least = g->value[axis][0];
     uint64_t span = g->value[axis][n - 1] - least + 1;
@@ -93,9 +87,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
         free(g->value[axis]);
         g->value[axis] = NULL;
         FAB_PASS(FAB_NEW(g->value[axis], span, err));
-        for (uint64_t i = 0; i < span; i++) {
-            g->value[axis][i] = least + i;
-        }
+        FAB_FILL(g->value[axis], span, least + fab_at);
         g->n_values[axis] = (uint32_t)span;
     }
     return FAB_OK;

@@ -89,9 +89,7 @@ static fab_status find_whole(const fab_shape *s, const uint32_t *known, uint32_t
             (*told)[s->server[v]] = known[v] != FAB_NETWORK_NONE ? FAB_NETWORK_NONE : (*told)[s->server[v]];
         }
     }
-    for (uint32_t i = 0; i < s->n_servers; i++) {
-        (*told)[i] = n[i] > 1 ? (*told)[i] : FAB_NETWORK_NONE;
-    }
+    FAB_FILL(*told, s->n_servers, n[fab_at] > 1 ? (*told)[fab_at] : FAB_NETWORK_NONE);
     return FAB_OK;
 }
 

@@ -65,10 +65,7 @@ static bool is_stray(const audit_trunk *trunk, uint32_t largest) {
 }
 
 static uint32_t largest_trunk(const audit_trunk *trunk, uint32_t n) {
-    uint32_t largest = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        largest = trunk[i].n > largest ? trunk[i].n : largest;
-    }
+    FAB_MOST(uint32_t, largest, i, n, trunk[i].n);
     return largest;
 }
 

@@ -199,9 +199,7 @@ static uint32_t side_in_place(const comparison *c, uint32_t side) {
 
 /* instead [server]: whose cables are all where this one's belong; itself where some are where they should. */
 static void find_instead(const comparison *c, const uint8_t *done_with, uint32_t *instead) {
-    for (uint32_t s = 0; s < c->plan_shape->n_servers; s++) {
-        instead[s] = s;
-    }
+    FAB_FILL(instead, c->plan_shape->n_servers, (uint32_t)fab_at);
     for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
         const uint32_t node = fab_network_near(c->plan, side)->node;
         const uint32_t s = fab_network_is_host(c->plan, node) ? c->plan_shape->server[node] : FAB_NETWORK_NONE;

@@ -116,11 +116,7 @@ static fab_status count_plugged(const audit_plugs *p, uint32_t **out, uint32_t *
         (*out)[p->plug[i].leaf]++;
     }
     FAB_OWNED_NEW(uint32_t, sorted, (size_t)n_nodes + 1, err);
-    for (uint32_t v = 0; v < n_nodes; v++) {
-        if ((*out)[v] > 0) {
-            sorted[n++] = (*out)[v];
-        }
-    }
+    FAB_KEEP(sorted, n, v, n_nodes, (*out)[v] > 0, (*out)[v]);
     qsort(sorted, n, sizeof *sorted, fab_order_u32);
     *out_usual = n > 0 ? sorted[n / 2] : 0;
     return FAB_OK;

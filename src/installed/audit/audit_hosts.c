@@ -159,11 +159,7 @@ static double confidence_of(const audit_plugs *p, uint32_t server) {
 static fab_status tell_exchanges(audit_plugs *p, bool of_one_server, fab_error *err) {
     uint32_t n = 0;
     FAB_OWNED_NEW(uint32_t, astray, (size_t)p->n + 1, err);
-    for (uint32_t i = 0; i < p->n; i++) {
-        if (p->plug[i].should != NONE) {
-            astray[n++] = i;
-        }
-    }
+    FAB_KEEP(astray, n, i, p->n, p->plug[i].should != NONE, i);
     for (uint32_t i = 0; i < n; i++) {
         audit_plug *x = &p->plug[astray[i]];
         for (uint32_t k = i + 1; !x->is_told && k < n && k < i + 4096; k++) {

@@ -78,11 +78,7 @@ static bool same_text(const char *x, const char *y) {
 
 static uint32_t list_known(const audit_match *m, uint32_t *queue) {
     uint32_t n = 0;
-    for (uint32_t v = 0; v < m->here->net->n_nodes; v++) {
-        if (m->meant[v] != NONE) {
-            queue[n++] = v;
-        }
-    }
+    FAB_KEEP(queue, n, v, m->here->net->n_nodes, m->meant[v] != NONE, v);
     return n;
 }
 
@@ -158,9 +154,7 @@ typedef struct named_server {
 static fab_status list_servers(const audit_match *m, uint32_t *planned_server, uint32_t *node_at, fab_error *err) {
     const fab_shape *plan = m->plan;
     FAB_OWNED_NEW(named_server, names, (size_t)plan->n_servers + 1, err);
-    for (uint32_t s = 0; s < plan->n_servers; s++) {
-        names[s] = (named_server){plan->server_name[s], s};
-    }
+    FAB_FILL(names, plan->n_servers, (named_server){plan->server_name[fab_at], (uint32_t)fab_at});
     qsort(names, plan->n_servers, sizeof *names, fab_order_text);
     for (uint32_t s = 0; s < m->here->n_servers; s++) {
         const named_server key = {m->here->server_name[s], 0};
@@ -236,11 +230,7 @@ static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *
 
 static uint32_t keep_unknown(keyed *list, uint32_t n, const uint32_t *known) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (known[list[i].node] == NONE) {
-            list[kept++] = list[i];
-        }
-    }
+    FAB_KEEP(list, kept, i, n, known[list[i].node] == NONE, list[i]);
     return kept;
 }
 

@@ -305,9 +305,7 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
             FAB_PASS(put_back(s, confidence, &n_out, err));
         }
     }
-    for (uint32_t i = 0; i < s->n; i++) {
-        s->place[i] = i;
-    }
+    FAB_FILL(s->place, s->n, (uint32_t)fab_at);
     for (uint32_t i = 0; n_out > 0 && i < s->n; i++) {
         audit_plug *x = &p->plug[s->at[i].plug];
         uint32_t or_else = NONE;

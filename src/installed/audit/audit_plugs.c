@@ -81,9 +81,7 @@ static fab_status gather(audit_plugs *p, fab_error *err) {
         p->plug[i].place = i;
         p->first[p->plug[i].server + 1]++;
     }
-    for (uint32_t i = 0; i < s->n_servers; i++) {
-        p->first[i + 1] += p->first[i];
-    }
+    FAB_ADD_UP(p->first, s->n_servers);
     return FAB_OK;
 }
 

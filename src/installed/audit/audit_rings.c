@@ -10,10 +10,7 @@ FAB_ORDER_KEYS(by_servers, audit_ring, FAB_ORDER(a->server[0], b->server[0]), FA
 fab_status audit_note_ring(audit_plugs *p, const uint32_t *member, uint32_t n, double confidence, bool is_sure,
                            fab_error *err) {
     audit_ring ring = {FAB_FNV_BEGIN, {0, 0}, p->n_members, n, confidence, is_sure};
-    uint32_t first = 0;
-    for (uint32_t k = 1; k < n; k++) {
-        first = p->plug[member[k]].server < p->plug[member[first]].server ? k : first;
-    }
+    FAB_BEST(first, k, n, p->plug[member[k]].server < p->plug[member[first]].server);
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t plug = member[(first + k) % n];
         const uint32_t server = p->plug[plug].server;

@@ -49,11 +49,8 @@ fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error
     const char *at = format + n_name;
     for (const char *value; (value = option_of(at, &n_key, &n)) != NULL; at = value + n) {
         char word[64];
-        size_t k = 0;
         FAB_FORMAT(word, "%.*s", (int)(n_key < 60 ? n_key : 60), at + 1);
-        while (k < N_KEYS && strcmp(KEYS[k], word) != 0) {
-            k++;
-        }
+        FAB_FIRST(k, N_KEYS, strcmp(KEYS[k], word) == 0);
         if (k == N_KEYS) {
             fab_choices near = fab_choices_of(word);
             for (size_t i = 0; i < N_KEYS; i++) {

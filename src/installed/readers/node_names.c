@@ -54,11 +54,7 @@ fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err
     FAB_OWNS(fab_text_release) fab_text in = {.path = path};
     uint32_t n = 0;
     FAB_OWNED_NEW(guid_node, all, (size_t)net->n_nodes + 1, err);
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        if (net->nodes[v].guid != 0) {
-            all[n++] = (guid_node){net->nodes[v].guid, v};
-        }
-    }
+    FAB_KEEP(all, n, v, net->n_nodes, net->nodes[v].guid != 0, (guid_node){net->nodes[v].guid, v});
     qsort(all, n, sizeof *all, by_guid);
     FAB_PASS(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {

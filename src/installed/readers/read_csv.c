@@ -103,14 +103,11 @@ static bool is_blank(const reader *r, char c) {
 static char separator_of(const char *at, const char *behind) {
     static const char SEPARATORS[] = ",;\t";
     size_t counts[sizeof SEPARATORS - 1] = {0};
-    size_t best = 0;
     for (; at < behind && *at != '\n' && *at != '\0'; at++) {
         const char *found = strchr(SEPARATORS, *at);
         counts[found != NULL ? found - SEPARATORS : 0] += found != NULL;
     }
-    for (size_t i = 1; i < FAB_N_OF(counts); i++) {
-        best = counts[i] > counts[best] ? i : best;
-    }
+    FAB_BEST(best, i, FAB_N_OF(counts), counts[i] > counts[best]);
     return SEPARATORS[best];
 }
 

@@ -40,11 +40,8 @@ static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *e
     qsort(all, n, sizeof *all, by_host);
     FAB_PASS(join_names(all, n, joined, err));
     n = 0;
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        if (net->nodes[v].kind == FAB_NETWORK_ADAPTER && net->nodes[v].system_guid != 0) {
-            all[n++] = (keyed){"", net->nodes[v].system_guid, 0, v};
-        }
-    }
+    FAB_KEEP(all, n, v, net->n_nodes, net->nodes[v].kind == FAB_NETWORK_ADAPTER && net->nodes[v].system_guid != 0,
+             (keyed){"", net->nodes[v].system_guid, 0, v});
     qsort(all, n, sizeof *all, by_guid);
     for (uint32_t i = 1; i < n; i++) {
         FAB_PASS(all[i].guid == all[i - 1].guid ? fab_edges_add(joined, all[i].node, all[i - 1].node, err) : FAB_OK);
@@ -216,11 +213,7 @@ fab_status installed_find_hosts(making *m, fab_error *err) {
     FAB_OWNED_NEW(member, list, m->net->n_nodes, err);
     FAB_PASS(join_adapters(m, &joined, err));
     FAB_PASS(fab_graph_components(m->net->n_nodes, &joined, m->set, err));
-    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
-        if (fab_network_is_host(m->net, v)) {
-            list[n++] = (member){m->set[v], v};
-        }
-    }
+    FAB_KEEP(list, n, v, m->net->n_nodes, fab_network_is_host(m->net, v), (member){m->set[v], v});
     qsort(list, n, sizeof *list, by_root);
     FAB_PASS(add_hosts(m, list, n, err));
     name_all(m);

@@ -11,9 +11,7 @@ fab_status fab_network_names(const fab_network *net, const char ***out, fab_erro
     FAB_OWNED label *all = NULL;
     FAB_OWNED const char **names = NULL;
     FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, all, names));
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        all[v] = (label){net->nodes[v].label, v};
-    }
+    FAB_FILL(all, net->n_nodes, (label){net->nodes[fab_at].label, (uint32_t)fab_at});
     qsort(all, net->n_nodes, sizeof *all, fab_order_text);
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         bool shared = (i > 0 && strcmp(all[i].text, all[i - 1].text) == 0) ||

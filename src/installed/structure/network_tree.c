@@ -162,11 +162,7 @@ static fab_status make_tier(maker *m, uint32_t tier, fab_error *err) {
     uint32_t number = 0;
     char name[32];
     FAB_PASS(FAB_NEW(tops, m->tree.n, err));
-    for (uint32_t i = 0; i < m->boxes->n; i++) {
-        if (m->unit[i] != FAB_NETWORK_NONE) {
-            tops[n++] = (pair){i, m->unit[i]};
-        }
-    }
+    FAB_KEEP(tops, n, i, m->boxes->n, m->unit[i] != FAB_NETWORK_NONE, (pair){i, m->unit[i]});
     FAB_PASS(join_tier(m, tier, err));
     tree_count_switches(m, tier);
     for (uint32_t i = 0; i < n; i++) {
@@ -239,9 +235,7 @@ static fab_status make_of_names(maker *m, fab_error *err) {
         }
     }
     FAB_PASS(find_levels(m, unit_of, err));
-    for (uint32_t c = 0; c < net->n_cables; c++) {
-        below[c] = (pair){unit_of[net->cables[c].end[1].node], c};
-    }
+    FAB_FILL(below, net->n_cables, (pair){unit_of[net->cables[fab_at].end[1].node], (uint32_t)fab_at});
     qsort(below, net->n_cables, sizeof *below, tree_by_key);
     FAB_PASS(FAB_GROW(m->tree.member, m->member_capacity, net->n_cables, err));
     for (uint32_t i = 0; i < net->n_cables; i++) {

@@ -29,9 +29,7 @@ static fab_status shape_join(fab_shape *s, fab_error *err) {
     for (uint32_t e = 0; e < 2 * net->n_cables; e++) {
         s->first[fab_network_near(net, e)->node + 1]++;
     }
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        s->first[v + 1] += s->first[v];
-    }
+    FAB_ADD_UP(s->first, net->n_nodes);
     for (uint32_t e = 2 * net->n_cables; e-- > 0;) {
         uint32_t v = fab_network_near(net, e)->node;
         sorted[--s->first[v + 1]] = (order){port_number(fab_network_near(net, e)->port), e};

@@ -65,11 +65,7 @@ static fab_status lab_put_hosts(const fab_switch_plan *plan, fab_str *out, fab_e
     uint32_t n = 0;
     char text[2][16];
     FAB_OWNED_NEW(host_port, list, plan->n_ports, err);
-    for (uint32_t i = 0; i < plan->n_ports; i++) {
-        if (plan->port[i].far == FAB_NETWORK_NONE) {
-            list[n++] = (host_port){plan->port[i].far_box, i};
-        }
-    }
+    FAB_KEEP(list, n, i, plan->n_ports, plan->port[i].far == FAB_NETWORK_NONE, (host_port){plan->port[i].far_box, i});
     FAB_SORT(list, n, lab_by_host);
     for (uint32_t i = 0; i < n; i++) {
         const fab_switch_port *p = &plan->port[list[i].port];

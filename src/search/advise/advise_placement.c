@@ -68,10 +68,9 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
     advise_config config = s->a->base;
     uint64_t digest = digest_of(s);
     *out_new = *out_better = false;
-    for (uint64_t i = 0; i < s->n_tried; i++) {
-        if (s->seen[i] == digest) {
-            return FAB_OK;
-        }
+    FAB_ANY(is_seen, i, s->n_tried, s->seen[i] == digest);
+    if (is_seen) {
+        return FAB_OK;
     }
     if (!list_text(s->list, s->n_job, config.servers, sizeof config.servers)) {
         s->n_unfit++;
@@ -200,11 +199,7 @@ static fab_status placement_init(search *s, fab_error *err) {
         }
     }
     s->n_all = s->n_job;
-    for (uint32_t server = 0; server < n_full; server++) {
-        if (!used[server]) {
-            s->list[s->n_all++] = server;
-        }
-    }
+    FAB_KEEP(s->list, s->n_all, server, n_full, !used[server], server);
     if (n_gpus < f->n_servers && used[n_gpus]) {
         s->n_all = 0;
         FAB_FORMAT(a->advice->placement_note,

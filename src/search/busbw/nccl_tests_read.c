@@ -44,12 +44,8 @@ static bool is_word(fab_token t) {
 
 /* Time, algbw and busbw of a group of columns. */
 static bool take_group(const fab_token *t, size_t n, double out[3]) {
-    for (size_t i = 0; i < 3; i++) {
-        if (i >= n || !is_number(t[i], &out[i])) {
-            return false;
-        }
-    }
-    return true;
+    FAB_ALL(are_numbers, i, 3, (size_t)i < n && is_number(t[i], &out[i]));
+    return are_numbers;
 }
 
 /* Out of place if it was run, else in place: behind #wrong, which old versions call error. */
@@ -134,13 +130,10 @@ static void take_heading(reader *r, const fab_token *t, size_t n) {
 
 /* Behind "12: " or "[1,12]<stdout>:", which launchers print before every line of a rank. */
 static size_t words_of_launcher(const fab_token *t, size_t n) {
-    size_t digits = 0;
     if (n == 0) {
         return 0;
     }
-    while (digits < t[0].length && isdigit((unsigned char)t[0].text[digits])) {
-        digits++;
-    }
+    FAB_FIRST(digits, t[0].length, !isdigit((unsigned char)t[0].text[digits]));
     bool is_rank = digits > 0 && digits + 1 == t[0].length && t[0].text[digits] == ':';
     bool is_tag = t[0].text[0] == '[' && memchr(t[0].text, '<', t[0].length) != NULL;
     return is_rank || is_tag ? 1 : 0;

@@ -76,10 +76,8 @@ static fab_status undo_values(const diff *d, const bool *undone, fab_design *out
 }
 
 static bool is_undone_place(const diff *d, const bool *undone, size_t at) {
-    bool is = false;
-    for (size_t i = 0; i < d->out->n_changes && !is; i++) {
-        is = undone[i] && d->out->changes[i].kind == FAB_CHANGE_SERVER && diff_is_at(d, d->place[i], at);
-    }
+    FAB_ANY(is, i, d->out->n_changes,
+            undone[i] && d->out->changes[i].kind == FAB_CHANGE_SERVER && diff_is_at(d, d->place[i], at));
     return is;
 }
 

@@ -224,12 +224,9 @@ fab_status diff_find_links(diff *d, size_t engine, fab_error *err) {
 /* --- of reports --------------------------------------------------------------------------------------------------- */
 
 static const fab_hot_link *listed_as(const fab_engine_result *r, const char *name) {
-    for (size_t i = 0; r != NULL && i < r->n_hot; i++) {
-        if (strcmp(r->hot[i].name, name) == 0) {
-            return &r->hot[i];
-        }
-    }
-    return NULL;
+    const size_t n = r != NULL ? r->n_hot : 0;
+    FAB_FIRST(i, n, strcmp(r->hot[i].name, name) == 0);
+    return i < n ? &r->hot[i] : NULL;
 }
 
 static fab_status show_listed(const fab_hot_link *h, fab_diff_crossing *out, fab_error *err) {

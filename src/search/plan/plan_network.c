@@ -70,12 +70,9 @@ static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
             return true;
         }
     }
-    for (uint64_t i = 0; phase->all.n == 0 && i < phase->n_flows; i++) {
-        if (fab_domain_of(fabric, phase->src[i]) != fab_domain_of(fabric, phase->dst[i])) {
-            return true;
-        }
-    }
-    return false;
+    FAB_ANY(leaves, i, phase->all.n == 0 ? phase->n_flows : 0,
+            fab_domain_of(fabric, phase->src[i]) != fab_domain_of(fabric, phase->dst[i]));
+    return leaves;
 }
 
 /* The engine's paths carry them over links. */

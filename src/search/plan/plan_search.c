@@ -336,11 +336,7 @@ static fab_status keep_best(plan_search *s, fab_error *err) {
     free(found->plans);
     found->plans = listed;
     found->n_plans_listed = 0;
-    for (size_t i = 0; i < s->n_shapes; i++) {
-        if (s->best_s[i] < s->below_s) {
-            found->plans[found->n_plans_listed++] = s->known[s->best[i]];
-        }
-    }
+    FAB_KEEP(found->plans, found->n_plans_listed, i, s->n_shapes, s->best_s[i] < s->below_s, s->known[s->best[i]]);
     if (found->n_plans_listed == 0) {
         return FAB_OK;
     }
@@ -363,10 +359,7 @@ static fab_status keep_best(plan_search *s, fab_error *err) {
 
 /* Under the first seed. */
 static const fab_planned *fastest_known(const plan_search *s) {
-    size_t least = 0;
-    for (size_t i = 1; i < s->n_shapes; i++) {
-        least = s->best_s[i] < s->best_s[least] ? i : least;
-    }
+    FAB_BEST(least, i, s->n_shapes, s->best_s[i] < s->best_s[least]);
     return &s->known[s->best[least]];
 }
 

@@ -30,11 +30,7 @@ static bool is_shown(const contender *c, size_t job, size_t phase, size_t engine
 static fab_status list_phases(const contender *c, size_t job, size_t engine, uint32_t **out, size_t *out_n,
                               fab_error *err) {
     FAB_PASS(FAB_NEW(*out, c->out->jobs[job].n_phases, err));
-    for (size_t p = 0; p < c->out->jobs[job].n_phases; p++) {
-        if (is_shown(c, job, p, engine)) {
-            (*out)[(*out_n)++] = (uint32_t)p;
-        }
-    }
+    FAB_KEEP(*out, *out_n, p, c->out->jobs[job].n_phases, is_shown(c, job, p, engine), (uint32_t)p);
     return FAB_OK;
 }
 
@@ -301,9 +297,8 @@ static fab_status contend_iterate(contender *c, fab_error *err) {
 
 static fab_status refuse_phase(const fab_contending_job *j, const fab_job_spec *spec, fab_error *err) {
     char names[256] = "";
-    size_t used = 0;
-    for (size_t p = 0; p < j->n_phases && used < sizeof names; p++) {
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", j->phases[p]);
+    for (size_t p = 0; p < j->n_phases; p++) {
+        fab_append(names, sizeof names, "%s%s", p > 0 ? ", " : "", j->phases[p]);
     }
     return fab_fail(err, FAB_EINPUT, spec->where, "contends: job '%s' has no phase '%s'; it has %s, or none", j->id,
                     spec->contends, names);

@@ -266,11 +266,8 @@ static void relocate_start(fab_relocator *r, const fab_mask *mask) {
     r->n_lost = r->n_unplaced = r->n_spares = 0;
     r->n_moves = r->n_moved = 0;
     find_suspects(r);
-    for (uint32_t i = 0; i < r->n_suspects; i++) {
-        if (r->is_working[r->suspect[i]] != 0 && is_lost(r, r->suspect[i])) {
-            r->lost[r->n_lost++] = r->suspect[i];
-        }
-    }
+    FAB_KEEP(r->lost, r->n_lost, i, r->n_suspects, r->is_working[r->suspect[i]] != 0 && is_lost(r, r->suspect[i]),
+             r->suspect[i]);
     qsort(r->lost, r->n_lost, sizeof *r->lost, fab_order_u32);
     for (uint32_t i = 0; i < r->n_idle; i++) {
         if (r->seen[r->idle[i]] != r->stamp) { /* touched in no way */

@@ -12,16 +12,13 @@ int relocate_compare(const relocate_score *x, const relocate_score *y) {
 
 double relocate_view_worst(const relocate_eval *e, const relocate_view *v) {
     double worst = 0;
-    uint32_t i = 0;
     for (size_t k = 0; k < v->n_raised; k++) {
         worst = fmax(worst, ratio_at(e, v->raised[k], relocate_view_load(v, v->raised[k])));
     }
     for (size_t k = 0; k < v->n_touched; k++) {
         worst = fmax(worst, ratio_at(e, v->touched[k], relocate_view_load(v, v->touched[k])));
     }
-    while (i < v->n_top && (v->is_raised[v->top[i].link] != 0 || v->link_stamp[v->top[i].link] == v->stamp)) {
-        i++;
-    }
+    FAB_FIRST(i, v->n_top, v->is_raised[v->top[i].link] == 0 && v->link_stamp[v->top[i].link] != v->stamp);
     if (i < v->n_top) {
         return fmax(worst, v->top[i].ratio);
     }
@@ -126,11 +123,8 @@ static uint32_t count_healthy(const relocate_eval *e) {
 }
 
 void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t *n) {
-    for (uint32_t server = 0; server < e->f->n_servers; server++) {
-        if (e->at[server] != server && e->is_lost[server] == 0) {
-            moves[(*n)++] = (fab_move){server, e->at[server]};
-        }
-    }
+    FAB_KEEP(moves, *n, server, e->f->n_servers, e->at[server] != server && e->is_lost[server] == 0,
+             (fab_move){server, e->at[server]});
 }
 
 /* --- in full ------------------------------------------------------------------------------------------------------ */

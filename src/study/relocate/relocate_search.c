@@ -16,12 +16,8 @@
 /* --- assignments -------------------------------------------------------------------------------------------------- */
 
 static bool is_lower(const uint32_t *a, const uint32_t *b, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        if (a[i] != b[i]) {
-            return a[i] < b[i];
-        }
-    }
-    return false;
+    FAB_FIRST(i, n, a[i] != b[i]);
+    return i < n && a[i] < b[i];
 }
 
 static bool has_budget(const relocate_search *s) {
@@ -341,11 +337,8 @@ static fab_status exchange(relocate_search *s, fab_error *err) {
         relocate_change change[2];
         uint32_t n = 0;
         FAB_PASS(relocate_eval_contend(s->e, n_shared_paths, err));
-        for (uint32_t server = 0; server < r->f->n_servers; server++) {
-            if (n_shared_paths[server] > 0) {
-                list[n++] = (contender){server, n_shared_paths[server]};
-            }
-        }
+        FAB_KEEP(list, n, server, r->f->n_servers, n_shared_paths[server] > 0,
+                 (contender){server, n_shared_paths[server]});
         qsort(list, n, sizeof *list, most_first);
         FAB_PASS(best_exchange(s, list, n, change, &found, err));
         FAB_PASS(found ? relocate_eval_set(s->e, change, 2, &s->score, err) : FAB_OK);

@@ -113,10 +113,8 @@ fab_status relocate_eval_start(relocate_eval *e, fab_error *err) {
 
 /* Of the fullest NIC. */
 static double time_of_nics(const fab_baseline_request *what) {
-    double most = 0;
-    for (uint32_t nic = 0; nic < fab_n_of(fab_router_fabric(what->router), FAB_NODE_NIC); nic++) {
-        most = fmax(most, fmax(what->offer->sent[nic], what->offer->received[nic]));
-    }
+    FAB_MOST(double, most, nic, fab_n_of(fab_router_fabric(what->router), FAB_NODE_NIC),
+             fmax(what->offer->sent[nic], what->offer->received[nic]));
     return 8 * most / what->offer->line_bps;
 }
 

@@ -151,11 +151,7 @@ double fab_scenarios_span_s(const fab_scenarios *s) {
 /* Of all links those of the kinds: bits 1 << fab_link_kind. */
 static void keep_links(fab_scenarios *s, unsigned kinds) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->n_links; i++) {
-        if ((kinds >> fab_class_of(s->fabric, s->link[i])->kind & 1) != 0) {
-            s->link[kept++] = s->link[i];
-        }
-    }
+    FAB_KEEP(s->link, kept, i, s->n_links, (kinds >> fab_class_of(s->fabric, s->link[i])->kind & 1) != 0, s->link[i]);
     s->n_links = kept;
 }
 

@@ -114,11 +114,7 @@ static fab_status compact_colours(scene_graph *g, fab_error *err) {
     FAB_OWNED_NEW(uint32_t, sorted, g->n_vertices, err);
     memcpy(sorted, g->colour, g->n_vertices * sizeof *sorted);
     qsort(sorted, g->n_vertices, sizeof *sorted, fab_order_u32);
-    for (uint32_t v = 0; v < g->n_vertices; v++) {
-        if (v == 0 || sorted[v] != sorted[n - 1]) {
-            sorted[n++] = sorted[v];
-        }
-    }
+    FAB_KEEP(sorted, n, v, g->n_vertices, v == 0 || sorted[v] != sorted[n - 1], sorted[v]);
     for (uint32_t v = 0; v < g->n_vertices; v++) {
         const uint32_t *at = bsearch(&g->colour[v], sorted, n, sizeof *sorted, fab_order_u32);
         g->colour[v] = at != NULL ? (uint32_t)(at - sorted) : 0;

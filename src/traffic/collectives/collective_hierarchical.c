@@ -110,9 +110,7 @@ static void emit_across(const fab_collective *c, const fab_edge *like, fab_sink 
     uint32_t m = m_of(c);
     uint32_t passes = fab_passes(c->operation);
     for (uint32_t j = 0; j < k_of(c); j++) {
-        for (uint32_t g = 0; g < m; g++) {
-            ring[g] = rank_at(c, g, j);
-        }
+        FAB_FILL(ring, m, rank_at(c, (uint32_t)fab_at, j));
         fab_ring_edges(ring, m, passes, passes * (c->bytes / k_of(c) / m) * (m - 1.0), like, sink);
     }
 }
@@ -283,9 +281,7 @@ static void emit_tree(const fab_collective *c, const fab_edge *like, fab_sink *s
     uint32_t *ring = c->layout->order;
     uint32_t m = m_of(c);
     for (uint32_t j = 0; j < k_of(c); j++) {
-        for (uint32_t g = 0; g < m; g++) {
-            ring[g] = rank_at(c, g, j);
-        }
+        FAB_FILL(ring, m, rank_at(c, (uint32_t)fab_at, j));
         order_by_leaf(c, ring, m);
         for (uint32_t i = 0; i < m; i++) {
             fab_edge edge = *like;

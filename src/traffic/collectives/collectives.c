@@ -61,12 +61,9 @@ double fab_bus_factor(fab_operation operation, uint64_t ranks) {
 }
 
 const fab_algorithm *fab_algorithm_find(fab_operation operation, const char *name) {
-    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
-        if (a->operation == operation && strcmp(a->name, name) == 0) {
-            return a;
-        }
-    }
-    return NULL;
+    const fab_algorithm *a = fab_algorithms;
+    FAB_FIRST(i, SIZE_MAX, a[i].name == NULL || (a[i].operation == operation && strcmp(a[i].name, name) == 0));
+    return a[i].name != NULL ? &a[i] : NULL;
 }
 
 uint32_t fab_collective_parts(const fab_collective *c) {

@@ -64,12 +64,8 @@ static fab_status assume_places(const flight_reader *r, const char *path, fab_er
     FAB_PASS(FAB_NEW(out->of_gpu, fab_n_gpus(r->f), err));
     out->n = n;
     out->is_assumed = true;
-    for (uint32_t i = 0; i < fab_n_gpus(r->f); i++) {
-        out->of_gpu[i] = i < n ? i : FAB_NONE;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        out->gpu[i] = i;
-    }
+    FAB_FILL(out->of_gpu, fab_n_gpus(r->f), fab_at < n ? (uint32_t)fab_at : FAB_NONE);
+    FAB_FILL(out->gpu, n, (uint32_t)fab_at);
     return FAB_OK;
 }
 

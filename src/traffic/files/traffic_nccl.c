@@ -231,10 +231,7 @@ static fab_status put_all_rings(ring_reader *r, fab_error *err) {
 }
 
 static void nccl_summarise(const ring_reader *r, fab_traffic *traffic) {
-    uint32_t most = 0;
-    for (size_t c = 0; c < r->log->n_comms; c++) {
-        most = r->log->comms[c].n > most ? r->log->comms[c].n : most;
-    }
+    FAB_MOST(uint32_t, most, c, r->log->n_comms, r->log->comms[c].n);
     (void)snprintf(
         traffic->summary, sizeof traffic->summary,
         "NCCL log %.60s: %zu communicator%s of up to %" PRIu32 " ranks, %" PRIu32 " ring%s, %s%s",

@@ -130,12 +130,9 @@ static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
 }
 
 static fab_status simai_job_header(reader *r, fab_error *err) {
-    size_t which = 0;
     FAB_PASS(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
     fab_token first = fab_text_token(r->in);
-    while (which < N_POLICIES && !fab_token_is(first, POLICIES[which].name)) {
-        which++;
-    }
+    FAB_FIRST(which, N_POLICIES, fab_token_is(first, POLICIES[which].name));
     r->policy = which < N_POLICIES ? POLICIES[which].policy : POLICY_NONE;
     FAB_RETURN_IF(
         r->policy == POLICY_NONE,
@@ -189,7 +186,6 @@ static fab_status read_collective(const reader *r, fab_token t, int pass, kind *
 }
 
 static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *err) {
-    size_t i = 0;
     bool in_use = r->policy == POLICY_TRANSFORMER || (r->policy == POLICY_DATA) == (one->pass == WEIGHT_GRADIENT);
     FAB_RETURN_IF(!in_use,
                   fab_text_refuse(r->in, t, err, "%s",
@@ -198,10 +194,9 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
                                         "weight gradients alone"
                                       : "stands in a pass that sends nothing: model parallelism has none of weight "
                                         "gradients"));
-    while (i < r->n_kinds && (r->kinds[i].pass != one->pass || r->kinds[i].who != one->who ||
-                              r->kinds[i].operation != one->operation || r->kinds[i].bytes != one->bytes)) {
-        i++;
-    }
+    FAB_FIRST(i, r->n_kinds,
+              r->kinds[i].pass == one->pass && r->kinds[i].who == one->who && r->kinds[i].operation == one->operation &&
+                  r->kinds[i].bytes == one->bytes);
     FAB_RETURN_IF(i == MOST_KINDS,
                   fab_text_unable(r->in, t, err, "is of the 513th size or kind of collective; the limit is 512"));
     if (i == r->n_kinds) {

@@ -252,11 +252,8 @@ static fab_status read_candidates(fab_job *job, const fab_design *design, const 
         return fab_fail(err, FAB_EINPUT, job->where, "%" PRIu64 " spare servers of %" PRIu32 " leave none for the job",
                         spares, fab_n_complete_servers(fabric));
     } else {
-        for (uint32_t server = 0; server < fab_n_complete_servers(fabric) - (uint32_t)spares; server++) {
-            if (!used[server]) {
-                job->servers[job->n_servers++] = server;
-            }
-        }
+        FAB_KEEP(job->servers, job->n_servers, server, fab_n_complete_servers(fabric) - (uint32_t)spares, !used[server],
+                 server);
     }
     return FAB_OK;
 }

@@ -76,12 +76,8 @@ const char *fab_job_batch_reason(uint64_t batch, uint64_t model_batch, uint64_t 
 }
 
 const fab_model *fab_model_find(const char *name) {
-    for (const fab_model *model = fab_models; model->name != NULL; model++) {
-        if (strcmp(model->name, name) == 0) {
-            return model;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, SIZE_MAX, fab_models[i].name == NULL || strcmp(fab_models[i].name, name) == 0);
+    return fab_models[i].name != NULL ? &fab_models[i] : NULL;
 }
 
 const char *fab_model_smaller(const char *name) {
@@ -181,10 +177,6 @@ const fab_ranking_model fab_ranking_models[] = {
 };
 
 const fab_ranking_model *fab_ranking_model_find(const char *name) {
-    for (const fab_ranking_model *model = fab_ranking_models; model->name != NULL; model++) {
-        if (strcmp(model->name, name) == 0) {
-            return model;
-        }
-    }
-    return NULL;
+    FAB_FIRST(i, SIZE_MAX, fab_ranking_models[i].name == NULL || strcmp(fab_ranking_models[i].name, name) == 0);
+    return fab_ranking_models[i].name != NULL ? &fab_ranking_models[i] : NULL;
 }

@@ -11,10 +11,7 @@ fab_status fab_job_order(fab_job *job, fab_error *err) {
     bool seen[FAB_N_DIMS] = {false};
     uint32_t stride = 1;
     for (int place = 0; place < FAB_N_DIMS; place++) {
-        int dim = 0;
-        while (dim < FAB_N_DIMS && strncmp(text, DIMENSIONS[dim], 2) != 0) {
-            dim++;
-        }
+        FAB_FIRST(dim, FAB_N_DIMS, strncmp(text, DIMENSIONS[dim], 2) == 0);
         bool last = place == FAB_N_DIMS - 1;
         FAB_REFUSE_IF(dim == FAB_N_DIMS || seen[dim] || text[2] != (last ? '\0' : '-'), err, FAB_EINPUT, job->where,
                       "order '%s' does not name each of tp, cp, pp, dp once, innermost first (such as tp-cp-pp-dp)",

@@ -54,14 +54,11 @@ bool nccl_tuner_choose(const fab_nccl_case *c, double bytes, fab_nccl_algorithm 
     const tuner_row *rows = is_p5 ? P5 : P6;
     const tuner_region *regions = is_p5 ? P5_REGIONS : P6_REGIONS;
     const size_t n_rows = is_p5 ? sizeof P5 / sizeof P5[0] : sizeof P6 / sizeof P6[0];
-    size_t next = 0;
     if (c->host.tuner == FAB_TUNER_NONE || c->operation != FAB_ALL_REDUCE || nccl_domain_size(c) != OF_SERVER ||
         c->domains < 3) { /* two servers are left to NCCL */
         return false;
     }
-    while (next < n_rows && rows[next].ranks < c->ranks) {
-        next++;
-    }
+    FAB_FIRST(next, n_rows, rows[next].ranks >= c->ranks);
     const tuner_row *above = &rows[next < n_rows ? next : n_rows - 1];
     const tuner_row *below = next == 0 || next == n_rows ? above : above - 1;
     const double part = above == below ? 1 : ((double)c->ranks - below->ranks) / ((double)above->ranks - below->ranks);

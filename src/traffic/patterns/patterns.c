@@ -245,9 +245,7 @@ static uint32_t gpu_on(const fab_pattern *p, const fab_job *list, uint32_t g) {
 static fab_status place_all(const fab_pattern *p, const fab_job *list, fab_phase *phase, fab_error *err) {
     uint32_t n = phase->all.n;
     FAB_OWNED_NEW(uint32_t, gpus, n, err);
-    for (uint32_t i = 0; i < n; i++) {
-        gpus[i] = gpu_on(p, list, phase->all.first + i);
-    }
+    FAB_FILL(gpus, n, gpu_on(p, list, phase->all.first + (uint32_t)fab_at));
     qsort(gpus, n, sizeof *gpus, fab_order_u32);
     FAB_REFUSE_IF(gpus[n - 1] - gpus[0] != n - 1, err, FAB_EUNSUPPORTED, p->text,
                   "an all-to-all by algorithm=mesh is over GPUs in a row; algorithm=shifted takes any servers");

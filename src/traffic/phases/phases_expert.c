@@ -28,9 +28,7 @@ static void emit_cp(training *t, double per_layer, fab_phase_builder *builder) {
         if (!is_wanted(t, comm)) {
             continue;
         }
-        for (uint32_t i = 0; i < n; i++) {
-            t->members[i] = gpu_at(t, comm % n_tp, pp, comm / (n_tp * n_pp) * n + i);
-        }
+        FAB_FILL(t->members, n, gpu_at(t, comm % n_tp, pp, comm / (n_tp * n_pp) * n + (uint32_t)fab_at));
         double bytes = per_layer * (double)fab_stage_layers(s, pp);
         if (s->cp_exchange == FAB_CP_RING) { /* as they stand: blocks of keys and values move to the next rank */
             for (uint32_t i = 0; i < n; i++) {
@@ -162,9 +160,7 @@ static fab_status emit_ep(training *t, const expert_exchange *x, double per_laye
         if (!is_wanted(t, comm) || (x->n_copies > 0 && (copy < x->first || copy >= x->first + x->n_copies))) {
             continue;
         }
-        for (uint32_t i = 0; i < n; i++) {
-            t->members[i] = gpu_at(t, comm / n_blocks % n_tp, pp, comm % n_blocks * n + i);
-        }
+        FAB_FILL(t->members, n, gpu_at(t, comm / n_blocks % n_tp, pp, comm % n_blocks * n + (uint32_t)fab_at));
         double layers = (double)fab_stage_expert_layers(&job->model, &job->spec, pp);
         if (job->spec.expert_exchange == FAB_EXPERTS_HIERARCHICAL) {
             fab_expert_visits v = {.m = 0};

@@ -64,9 +64,7 @@ fab_status fab_make_serving_tp(training *t, const char *name, fab_phase_builder 
             continue;
         }
         most_layers = layers > most_layers ? layers : most_layers;
-        for (uint32_t i = 0; i < n; i++) {
-            t->members[i] = gpu_at(t, i, comm % n_pp, comm / n_pp);
-        }
+        FAB_FILL(t->members, n, gpu_at(t, (uint32_t)fab_at, comm % n_pp, comm / n_pp));
         double bytes = per_layer * (n - 1) / n / p.n_dp * (double)layers;
         emit_ring(t, n, bytes, comm, builder);
     }

@@ -86,9 +86,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
             }
             uint64_t layers = fab_stage_layers(s, pp);
             most_layers = layers > most_layers ? layers : most_layers;
-            for (uint32_t i = 0; i < n; i++) {
-                t->members[i] = gpu_at(t, i, pp, dp);
-            }
+            FAB_FILL(t->members, n, gpu_at(t, (uint32_t)fab_at, pp, dp));
             double bytes = per_layer * (double)layers * (double)t->job->microbatches;
             FAB_PASS(add_collective(t, n, bytes, 2, s->tp_collective, dp * n_pp + pp, builder, err));
         }
@@ -250,9 +248,7 @@ static fab_status emit_reduction(training *t, const reduction *r, const data_rin
             if (!is_wanted(t, comm)) {
                 continue;
             }
-            for (uint32_t k = 0; k < d->n; k++) {
-                t->members[k] = gpu_at(t, i / d->n_rings, pp, copy_of(d, i % d->n_rings, k));
-            }
+            FAB_FILL(t->members, d->n, gpu_at(t, i / d->n_rings, pp, copy_of(d, i % d->n_rings, (uint32_t)fab_at)));
             FAB_PASS(add_collective(t, d->n, bytes, r->passes, t->job->spec.dp_collective, comm, builder, err));
         }
     }

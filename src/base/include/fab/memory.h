@@ -69,6 +69,26 @@ FAB_STATUS fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab
         }                                                                                                              \
     } while (0)
 
+/** `FAB_ADD_UP(first, n)`: counts in first[1] ... first[n] become sums of all up to them. */
+#define FAB_ADD_UP(array, n)                                                                                           \
+    do {                                                                                                               \
+        for (size_t fab_at = 0; fab_at < (n); fab_at++) {                                                              \
+            (array)[fab_at + 1] += (array)[fab_at];                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+/** `FAB_KEEP(gaps, n, i, n_links, isfinite(gap[i]), gap[i])`: gaps[n++] is the value of every i below n_links for which
+ * that holds. `_IN`: of those from `from` on. */
+#define FAB_KEEP(to, n, i, n_all, condition, ...) FAB_KEEP_IN(to, n, i, 0, n_all, condition, __VA_ARGS__)
+#define FAB_KEEP_IN(to, n, i, from, n_all, condition, ...)                                                             \
+    do {                                                                                                               \
+        for (__typeof__((n_all) + 0) i = (from); i < (n_all); i++) {                                                   \
+            if (condition) {                                                                                           \
+                (to)[(n)++] = __VA_ARGS__;                                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
 /** `FAB_COPY(to, from, n)`: n elements; of none, no array need be there. */
 #define FAB_COPY(to, from, n) fab_copy((to), (from), (n), sizeof *(to))
 static inline void fab_copy(void *to, const void *from, size_t n, size_t size) {

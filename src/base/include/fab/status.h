@@ -125,6 +125,13 @@ const char *fab_status_name(fab_status status);
         most = most##_one > most ? most##_one : most;                                                                  \
     }
 
+/** `FAB_BEST(worst, i, n, time_s[i] > time_s[worst]);` declares worst: the first below n that no other one beats. */
+#define FAB_BEST(best, i, n, ...)                                                                                      \
+    __typeof__((n) + 0) best = 0;                                                                                      \
+    for (__typeof__((n) + 0) i = 1; i < (n); i++) {                                                                    \
+        best = (__VA_ARGS__) ? i : best;                                                                               \
+    }
+
 /** `FAB_FORMAT(out->name, "leaf-%u", number);`: what printf makes of it, cut where the array of characters ends. */
 #define FAB_FORMAT(array, ...) (void)snprintf((array), sizeof(array), __VA_ARGS__)
 

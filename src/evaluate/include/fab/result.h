@@ -479,10 +479,7 @@ static inline size_t fab_result_index(const fab_result *result, size_t engine) {
 
 /** The first engine that has the phase; all of them where nobody routed it. */
 static inline size_t fab_phase_first_engine(const fab_phase_result *phase) {
-    size_t e = 0;
-    while (e < phase->n_engines && phase->engines[e].is_absent) {
-        e++;
-    }
+    FAB_FIRST(e, phase->n_engines, !phase->engines[e].is_absent);
     return e;
 }
 
