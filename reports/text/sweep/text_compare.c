@@ -145,15 +145,21 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
         return "";
     }
     const fab_sweep_engine *engine = &s->points[v->owned_best].engines[e];
+    const fab_ownership *o = &s->points[v->owned_next].ownership;
+    const double excess_usd = o->total_usd * (1 - 1 / (1 + v->owned_margin_ratio)); /* all of it the network's */
+    const bool can_turn = excess_usd <= o->network_usd && s->points[v->owned_next].fewer.servers == 0 &&
+                          s->points[v->owned_best].sold_unlike[0] == '\0';
+    const char *turns =
+        can_turn ? fab_show(page, ", level if its network costs %.3g %% less", 100 * excess_usd / o->network_usd) : "";
     double usd = engine->iteration.owned_usd_per_1e9_tokens;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "%s per 1e9 tokens", fab_show_price(page, usd));
     return fab_is_even(v->owned_margin_ratio, fab_verdict_chance(v, engine, &s->points[v->owned_next].engines[e]))
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
-               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s.",
+               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s%s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, figure, v->owned_next + 1,
-                          fab_show_more(page, v->owned_margin_ratio));
+                          fab_show_more(page, v->owned_margin_ratio), turns);
 }
 
 /* The cheapest network, of which no one stands out where all cost the same. */
