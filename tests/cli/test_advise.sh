@@ -208,6 +208,42 @@ screen rail-only:gpus=1024,forwarding=sequential --traffic pattern:all-to-all,by
 says 'inside scale-up domains before anything is sent \(forwarding=sequential\)'
 lacks 'no routing saves more than'
 
+# --- weights where trunks differ: tried by run, route and advice, which name what they save; where trunks are equal, by none ---
+uneven=(clos:gpus=256,radix=32,taper=2,spares=1 --job model=llama3-8b,tp=1,cp=2,pp=1,dp=128,zero=1)
+for engine in spray ecmp; do
+  "$program" run "${uneven[@]}" --engine $engine --json --quiet >tried.json && "$program" run "${uneven[@]}" --engine spray,weights=capacity --json --quiet >weighted.json || fail "unequal trunks"
+  "$program" route "${uneven[@]}" --engine $engine --advise --json --quiet >advised.json || fail "advice of unequal trunks"
+  python3 - $engine <<'PYTHON' || fail "weights beside $engine"
+import json, sys
+tried, weighted, advised = (json.load(open(f"{name}.json")) for name in ("tried", "weighted", "advised"))
+verdict = tried["verdict"]
+row, = (a for a in verdict["alternatives"] if a["engine"] == "spray,weights=capacity")
+gain = verdict["compared_s"] - row["time_s"]
+assert row["needs_switch_support"] and abs(row["time_s"] / weighted["iteration"][0]["time_s"] - 1) < 1e-3 and gain > 0.05 * verdict["compared_s"], row
+said = f"where switches can, --engine spray,weights=capacity saves {1000 * gain:.1f} ms, {100 * gain / verdict['compared_s']:.1f} %"
+assert said in verdict["to_do"] and "keep the routing" not in verdict["to_do"] and "in proportion" not in verdict["to_do"], verdict["to_do"]
+assert not any("ecmp" in a["engine"] and "weights" in a["engine"] for a in verdict["alternatives"])  # all cables are alike
+row, = (c for c in advised["advice"]["candidates"] if "weights" in c["change"])
+assert row["change"] == "--engine spray,weights=capacity" and row["verdict"] == "faster" and row["needs_switch_support"], row
+to_do = advised["verdict"]["to_do"]
+assert f"where switches can, {row['change']} saves {100 * row['gain_ratio']:.1f} %" in to_do and "in proportion" not in to_do, to_do
+PYTHON
+done
+screen clos:gpus=256,radix=32,taper=2 --job tp=1,pp=1 --engine ecmp --advise
+! grep -q 'weights=capacity' out || fail "weights of equal trunks"
+{ # cables of two rates: a hash has weights too
+  echo a-node,a-port,z-node,z-port,rate
+  for leaf in 1 2; do
+    for k in 1 2 3 4; do echo "host-$leaf$k,1,leaf-$leaf,$k,400Gb/s"; done
+    for spine in 1 2 3; do echo "leaf-$leaf,$((4 + spine)),spine-$spine,$leaf,$((spine == 1 ? 800 : 400))Gb/s"; done
+  done
+} >rates.csv
+printf 'src,dst,bytes\n4,0,1e9\n5,1,1e9\n6,2,1e9\n7,3,1e9\n' >across.csv
+rates=(route installed:rates.csv --set fabric.gpus-per-server=1 --traffic file:across.csv --quiet --json --engine)
+weighted=$("$program" "${rates[@]}" ecmp,qp=16,weights=capacity | jq '.phases[0].engines[0].time_s')
+"$program" "${rates[@]}" ecmp,qp=16 | jq -e --argjson time "$weighted" \
+  '.verdict | (.alternatives[] | select(.engine == "ecmp,qp=16,weights=capacity") | .time_s / $time - 1 | fabs < 1e-6 and $time < 0.03) and .compared_s > 0.039' >/dev/null || fail "weights of a hash"
+
 # many small designs: the verdict names what the search found, whatever that is
 for of in $(some {clos:gpus=64\,radix=16,clos:gpus=64\,radix=16\,taper=2,rail-spine:gpus=64\,radix=8,rail-spine:gpus=64\,radix=8\,taper=2,rail-only:gpus=64\,radix=16}/{ecmp,ecmp\,qp=4,dmodk,pinned}); do
   check "${of%/*}" --engine "${of#*/}" --traffic pattern:shift,by=9 --advise-budget 6
