@@ -111,16 +111,19 @@ fab_status fab_near_size_find(const fab_fabric_spec *spec, const fab_counts *cou
 }
 
 /* Switches that split evenly over next hops fill the trunk that lacks a cable first. */
-static fab_status compare_trunks(const fab_fabric *f, bool *out, fab_error *err) {
+fab_status fab_compare_trunks(const fab_fabric *f, fab_trunks *out, fab_error *err) {
     FAB_OWNED double *trunk_bps = NULL;
     FAB_PASS(fab_trunk_capacities(f, NULL, &trunk_bps, err));
+    *out = (fab_trunks){.differ = false};
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; fab_is_tree(f) && v < f->n_nodes; v++) {
-        double first_bps = 0;
+        double first_bps[2] = {0, 0}; /* of a trunk, of a cable */
         FAB_EACH_LINK(f, v, link) {
-            if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC &&
-                fab_tier_of(f, fab_head(f, link)) > fab_tier_of(f, v)) {
-                first_bps = first_bps > 0 ? first_bps : trunk_bps[link];
-                *out = *out || trunk_bps[link] != first_bps;
+            const fab_link_class *k = fab_class_of(f, link);
+            if (k->kind == FAB_LINK_FABRIC && fab_tier_of(f, fab_head(f, link)) > fab_tier_of(f, v)) {
+                first_bps[0] = first_bps[0] > 0 ? first_bps[0] : trunk_bps[link];
+                first_bps[1] = first_bps[1] > 0 ? first_bps[1] : k->capacity_bps;
+                out->differ = out->differ || trunk_bps[link] != first_bps[0];
+                out->rates_differ = out->rates_differ || k->capacity_bps != first_bps[1];
             }
         }
     }
@@ -131,13 +134,15 @@ static fab_status compare_trunks(const fab_fabric *f, bool *out, fab_error *err)
 static fab_status measure_network(const fab_prices *prices, fab_fabric_result *out, fab_fabric **out_graph,
                                   fab_error *err) {
     FAB_OWNS(fab_fabric_free_owned) fab_fabric *built = NULL;
+    fab_trunks trunks;
     FAB_PASS(*out_graph == NULL ? fab_topology_build(&out->spec, &built, &out->counts, err) : FAB_OK);
     const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_PASS(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_PASS(fab_spares_measure(&out->spec, prices, &out->spares, err));
     FAB_PASS(fab_near_size_find(&out->spec, &out->counts, prices, out->cost.total_usd, &out->near_size,
                                 &out->near_rails, err));
-    FAB_PASS(compare_trunks(graph, &out->trunks_differ, err));
+    FAB_PASS(fab_compare_trunks(graph, &trunks, err));
+    out->trunks_differ = trunks.differ;
     FAB_PASS(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
     out->bisection_ratio = fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps);

@@ -98,6 +98,7 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 #define VERDICT_REST          0.1             /* of what NICs need, which yet does not bind in their place */
 #define VERDICT_INCAST        1.25            /* as long as any other needs a NIC that is named whatever else binds */
 #define VERDICT_ALONE         0.01            /* of a phase beyond its fullest NIC, which binds alone where none ties */
+#define VERDICT_FEW_NICS      0.2             /* part of all NICs, of which fewer that need longest are named */
 #define VERDICT_COMMUNICATION "communication" /* that computation does not hide */
 
 typedef struct part {
@@ -268,6 +269,25 @@ static void bound_of_serving(const fab_result *r, const fab_serving *s, char *ou
     }
 }
 
+/* NICs that need longest, where they are few: alone they bind, or need much longer than all others. */
+static void bound_add_nics(const fab_result *r, const fab_phase_result *p, double phase_s, char *out) {
+    const uint32_t n = p->n_fullest_nics;
+    const double nic_s = p->fullest_nic_s;
+    const bool is_few = n == 1 || n < VERDICT_FEW_NICS * (double)r->fabrics[0].counts.nics;
+    if (!is_few || !(phase_s <= nic_s * (1 + VERDICT_ALONE) || nic_s > VERDICT_INCAST * p->next_nic_s)) {
+        return;
+    }
+    verdict_say(out, "; the bytes of %s", p->fullest_nic);
+    if (n > FAB_FULLEST_NICS) {
+        verdict_say(out, " and %u more", n - FAB_FULLEST_NICS);
+    }
+    if (n > 1) {
+        verdict_say(out, " (%u NICs)", n);
+    }
+    verdict_say(out, " alone take %s", VERDICT_SECONDS(nic_s));
+    verdict_say(out, "%s, of any other at most %s", n > 1 ? " each" : "", VERDICT_SECONDS(p->next_nic_s));
+}
+
 /* The phase that takes longest, where nothing says how phases lie beside computation. */
 static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *longest = NULL;
@@ -290,12 +310,8 @@ static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char 
     const char *limit = limit_of_phase(r, v, longest, room);
     verdict_say(out, "%s, in %s: %s%s", limit, longest->name, v->has_time ? "" : "its fullest link needs ",
                 VERDICT_SECONDS(most));
-    const double nic_s = longest->fullest_nic_s;
-    const bool is_alone = nic_s * (1 - VERDICT_MARGIN) > longest->next_nic_s && most <= nic_s * (1 + VERDICT_ALONE);
-    if (strncmp(limit, "NICs", 4) == 0 && nic_s >= longest->hosts_s * (1 - VERDICT_SAME) &&
-        (is_alone || nic_s > VERDICT_INCAST * longest->next_nic_s)) {
-        verdict_say(out, "; the bytes of %s alone take %s", longest->fullest_nic, VERDICT_SECONDS(nic_s));
-        verdict_say(out, ", of any other at most %s", VERDICT_SECONDS(longest->next_nic_s));
+    if (strncmp(limit, "NICs", 4) == 0 && longest->fullest_nic_s >= longest->hosts_s * (1 - VERDICT_SAME)) {
+        bound_add_nics(r, longest, most, out);
     }
     if (v->has_time && longest->relay_s > FAB_VERDICT_LITTLE * most) {
         verdict_say(out, ", %s of them inside scale-up domains before anything is sent (%s)",

@@ -219,6 +219,13 @@ static void advice_of_trials(const fab_result *r, const fab_run_verdict *v, cons
     }
 }
 
+/* What helps where a few NICs bind. */
+static void add_nics(const fab_run_verdict *v, char *out) {
+    if (strncmp(v->bound, "NICs", 4) == 0 && strstr(v->bound, " alone take ") != NULL) {
+        verdict_say(out, "; NICs bind: only other traffic, or more or faster NICs, take less time");
+    }
+}
+
 /* What routing may win, and what alternatives won of it. */
 static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_alternative *set = best_alternative(v, false);
@@ -241,10 +248,12 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         verdict_say(out, "%severy phase takes the least that any routing needs",
                     out[0] != '\0' ? "" : keep_routing(r, v));
         verdict_add_draw(r, v, out);
+        add_nics(v, out);
     } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
         verdict_say(out, "%sno other routing saves more than %s%s", out[0] != '\0' ? "" : keep_routing(r, v),
                     VERDICT_SECONDS(most_s), is_of_plan(r, v) ? " under this plan" : "");
         verdict_add_draw(r, v, out);
+        add_nics(v, out);
     } else if (v->compared_s > 0) {
         advice_of_trials(r, v, tapered, worst, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {

@@ -83,13 +83,23 @@ static const char *lifts_taper(const fab_fabric_result *f, char *out) {
     return out;
 }
 
-/* What trunks that differ cost where switches share evenly among cables. */
-static void add_unequal(const fab_result *r, const fab_phase_result *p, const fab_engine_result *e, char *out) {
-    const bool splits_evenly = strncmp(e->label, "spray,weights=equal", 19) == 0;
+/* What trunks that differ cost where switches share evenly among cables: what is told of weights that were tried is no
+ * hint any more. */
+static void add_unequal(const fab_result *r, const fab_run_verdict *v, const fab_phase_result *p, char *out) {
+    static const char WEIGHTED[] = "--engine spray,weights=capacity";
+    const bool splits_evenly = strncmp(p->engines[v->engine].label, "spray,weights=equal", 19) == 0;
+    const bool is_installed = strcmp(r->fabrics[0].family, "installed") == 0;
+    const size_t n_rows = r->advice != NULL ? r->advice->n_rows : 0;
+    FAB_ANY(is_tried, i, v->n_alternatives, strcmp(v->alternatives[i].engine, WEIGHTED + 9) == 0);
+    FAB_ANY(is_advice, i, n_rows, strcmp(r->advice->rows[i].change, WEIGHTED) == 0);
+    const bool is_hint = !is_tried && !is_advice;
     if (splits_evenly && r->fabrics[0].trunks_differ && p->max_taper_factor > VERDICT_FULL &&
-        p->max_taper_factor > p->max_cut_factor * (1 + VERDICT_MARGIN)) {
-        verdict_say(out, "; trunks are unequal, to which --engine spray,weights=capacity shares in proportion%s",
-                    strcmp(r->fabrics[0].family, "installed") == 0 ? " (missing cables: fabriscope audit)" : "");
+        p->max_taper_factor > p->max_cut_factor * (1 + VERDICT_MARGIN) && (is_hint || is_installed)) {
+        verdict_say(out, "; trunks are unequal");
+        if (is_hint) {
+            verdict_say(out, ", to which %s shares in proportion", WEIGHTED);
+        }
+        verdict_say(out, "%s", is_installed ? " (missing cables: fabriscope audit)" : "");
     }
 }
 
@@ -125,7 +135,7 @@ void verdict_add_taper(const fab_result *r, const fab_run_verdict *v, char *out)
         return;
     }
     const fab_engine_result *e = &p->engines[v->engine];
-    add_unequal(r, p, e, out);
+    add_unequal(r, v, p, out);
     if (p->max_taper_factor > VERDICT_FULL && verdict_is_of_hosts(p, e)) {
         verdict_say(out, "; more uplinks win nothing: NICs take as long, in %s", p->name);
     } else if (p->max_taper_factor > VERDICT_FULL && is_held_by_hosts(p, e)) {

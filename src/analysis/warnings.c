@@ -1,5 +1,6 @@
 /* What a reviewer would stop, from the resolved values of a result. */
 #include "fab/analysis.h"
+#include "fab/job_shares.h"
 #include "fab/optimum.h"
 
 #include "fab/mix.h"
@@ -147,6 +148,21 @@ static fab_status look_at_direct_experts(fab_result *result, bool is_direct, con
                              "does, and may turn what is said of designs: compare that too");
 }
 
+/* Groups of experts smaller than copies of the model allow, chosen where each copy of a token crosses the network. */
+static fab_status look_at_narrow_experts(fab_result *result, const fab_job_spec *job, uint64_t domain, fab_error *err) {
+    const uint64_t copies = job->dp * job->cp;
+    const bool is_open = job->ep_chosen && !job->exchange_given && job->expert_exchange == FAB_EXPERTS_DIRECT;
+    const bool is_narrow =
+        job->ep > 1 && job->ep < job->experts && job->ep < copies && domain > 1 && domain < result->ranks;
+    return !is_open || !is_narrow || fab_job_is_skewed(job)
+               ? FAB_OK
+               : add_warning(result, err,
+                             "ep=%" PRIu64 " of %" PRIu64 " experts is the plan's choice where experts get a copy of a "
+                             "token each (expert-exchange=direct); --job expert-exchange=hierarchical sends one for "
+                             "each scale-up domain, as DeepEP does: its own plan may be faster",
+                             job->ep, job->experts);
+}
+
 /* Adds flows of experts that cross none of them, and all that do. */
 static void count_expert_flows(const char *phase, uint64_t flows, uint64_t fabric_flows, uint64_t io_counts[2]) {
     const bool is_exchange = strncmp(phase, "ep-", 3) == 0;
@@ -265,9 +281,13 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
         count_expert_flows(p->name, p->flows, p->fabric_flows, experts);
     }
     FAB_PASS(look_at_inner_experts(result, experts[0], experts[1], err));
+    const size_t n_before = result->n_warnings;
     for (size_t e = 0; e < result->n_iterations; e++) {
         FAB_PASS(look_at_direct_experts(result, experts[1] > 0 && job->expert_exchange == FAB_EXPERTS_DIRECT,
                                         &result->iterations[e], err));
+    }
+    if (job->kind == FAB_JOB_TRAINING && result->n_warnings == n_before) {
+        FAB_PASS(look_at_narrow_experts(result, job, spec->domain, err));
     }
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, job->ep_chosen, err));

@@ -127,6 +127,7 @@ fab_status design_set_job_field(const field *f, fab_design *design, size_t job, 
     fab_job_spec changed = design->jobs[job];
     FAB_PASS(field_set(f, &changed, value, where, err));
     changed.interleave_given = changed.interleave_given || strcmp(f->key, "interleave") == 0;
+    changed.exchange_given = changed.exchange_given || strcmp(f->key, "expert-exchange") == 0;
     note_plan(f, value, &changed);
     FAB_PASS(strcmp(f->key, "gpu") == 0 ? fab_gpu_read(changed.gpu, where, &changed.accelerator, err) : FAB_OK);
     design->jobs[job] = changed;

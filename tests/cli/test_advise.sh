@@ -161,7 +161,7 @@ says() { grep -qE -- "$1" lines || { cat lines; fail "no '$1'"; }; }
 lacks() { ! grep -qE -- "$1" lines || { cat lines; fail "says '$1'"; }; }
 screen "${incast[@]:1:5}" --seeds 8
 says 'NICs \(hash collisions x1\.07\), in matrix: 362\.5 ms; the bytes of nic-40 alone take 340 ms, of any other at most 100 ms'
-# A NIC that needs most and binds alone is named though it is no incast; of two that need as much, and where something else takes longer, none.
+# A NIC that needs most and binds alone is named though it is no incast, and so are two that need as much; a fifth of all are not.
 lone() { # lone BYTES OTHER: nic-9 and nic-41 receive so much, all others less
   printf 'src,dst,bytes\n' >lone.csv
   for source in 1 17 25 33; do printf '%s,9,%s\n%s,41,%s\n' $source "$1" $source "$2"; done >>lone.csv
@@ -176,8 +176,22 @@ assert all_ / one < 1.01 and abs(one / other - 1.1) < 1e-3, (all_, one, other)
 PYTHON
 lone 100000000 100000000
 screen rail-spine:gpus=64,radix=16 --traffic file:lone.csv --engine spray
-says 'NICs, in matrix'
-lacks 'alone take'
+says 'NICs, in matrix: [0-9.]+ ms; the bytes of nic-9,41 \(2 NICs\) alone take [0-9.]+ ms each, of any other at most [0-9.]+ ms'
+lone 100000000 99950000 # within a thousandth
+screen rail-spine:gpus=64,radix=16 --traffic file:lone.csv --engine spray
+says 'nic-9,41 \(2 NICs\)'
+hot() { # hot NIC...: everybody else sends to each of them
+  python3 -c 'import sys; print("src,dst,bytes"); [print(f"{i},{h},26000000") for i in range(128) for h in map(int, sys.argv[1:]) if i // 8 != h // 8]' "$@" >hot.csv
+  screen clos:gpus=128 --traffic file:hot.csv
+}
+hot 5 37 70
+says 'NICs, in matrix: 62\.4 ms; the bytes of nic-5,37,70 \(3 NICs\) alone take 62\.4 ms each, of any other at most 1\.56 ms'
+says 'every phase takes the least that any routing needs.*; NICs bind: only other traffic, or more or faster NICs, take less time'
+hot {10..15} 37 70 90
+says 'the bytes of nic-10-15,37,70 and 1 more \(9 NICs\) alone take'
+hot {0..127..5}
+says '^NICs, in matrix'
+lacks 'alone take|NICs bind'
 screen "${incast[@]:1:5}" # its first seed takes what the NIC does
 says '78 of 80 flows cross an overfull link; none of these binds, NICs take as long'
 screen clos:gpus=128,radix=32,taper=4 --traffic pattern:shift,by=40 --engine ecmp,qp=4 --advise
@@ -193,6 +207,42 @@ lacks 'qp=16'
 screen rail-only:gpus=1024,forwarding=sequential --traffic pattern:all-to-all,bytes=8MB --engine spray
 says 'inside scale-up domains before anything is sent \(forwarding=sequential\)'
 lacks 'no routing saves more than'
+
+# --- weights where trunks differ: tried by run, route and advice, which name what they save; where trunks are equal, by none ---
+uneven=(clos:gpus=256,radix=32,taper=2,spares=1 --job model=llama3-8b,tp=1,cp=2,pp=1,dp=128,zero=1)
+for engine in spray ecmp; do
+  "$program" run "${uneven[@]}" --engine $engine --json --quiet >tried.json && "$program" run "${uneven[@]}" --engine spray,weights=capacity --json --quiet >weighted.json || fail "unequal trunks"
+  "$program" route "${uneven[@]}" --engine $engine --advise --json --quiet >advised.json || fail "advice of unequal trunks"
+  python3 - $engine <<'PYTHON' || fail "weights beside $engine"
+import json, sys
+tried, weighted, advised = (json.load(open(f"{name}.json")) for name in ("tried", "weighted", "advised"))
+verdict = tried["verdict"]
+row, = (a for a in verdict["alternatives"] if a["engine"] == "spray,weights=capacity")
+gain = verdict["compared_s"] - row["time_s"]
+assert row["needs_switch_support"] and abs(row["time_s"] / weighted["iteration"][0]["time_s"] - 1) < 1e-3 and gain > 0.05 * verdict["compared_s"], row
+said = f"where switches can, --engine spray,weights=capacity saves {1000 * gain:.1f} ms, {100 * gain / verdict['compared_s']:.1f} %"
+assert said in verdict["to_do"] and "keep the routing" not in verdict["to_do"] and "in proportion" not in verdict["to_do"], verdict["to_do"]
+assert not any("ecmp" in a["engine"] and "weights" in a["engine"] for a in verdict["alternatives"])  # all cables are alike
+row, = (c for c in advised["advice"]["candidates"] if "weights" in c["change"])
+assert row["change"] == "--engine spray,weights=capacity" and row["verdict"] == "faster" and row["needs_switch_support"], row
+to_do = advised["verdict"]["to_do"]
+assert f"where switches can, {row['change']} saves {100 * row['gain_ratio']:.1f} %" in to_do and "in proportion" not in to_do, to_do
+PYTHON
+done
+screen clos:gpus=256,radix=32,taper=2 --job tp=1,pp=1 --engine ecmp --advise
+! grep -q 'weights=capacity' out || fail "weights of equal trunks"
+{ # cables of two rates: a hash has weights too
+  echo a-node,a-port,z-node,z-port,rate
+  for leaf in 1 2; do
+    for k in 1 2 3 4; do echo "host-$leaf$k,1,leaf-$leaf,$k,400Gb/s"; done
+    for spine in 1 2 3; do echo "leaf-$leaf,$((4 + spine)),spine-$spine,$leaf,$((spine == 1 ? 800 : 400))Gb/s"; done
+  done
+} >rates.csv
+printf 'src,dst,bytes\n4,0,1e9\n5,1,1e9\n6,2,1e9\n7,3,1e9\n' >across.csv
+rates=(route installed:rates.csv --set fabric.gpus-per-server=1 --traffic file:across.csv --quiet --json --engine)
+weighted=$("$program" "${rates[@]}" ecmp,qp=16,weights=capacity | jq '.phases[0].engines[0].time_s')
+"$program" "${rates[@]}" ecmp,qp=16 | jq -e --argjson time "$weighted" \
+  '.verdict | (.alternatives[] | select(.engine == "ecmp,qp=16,weights=capacity") | .time_s / $time - 1 | fabs < 1e-6 and $time < 0.03) and .compared_s > 0.039' >/dev/null || fail "weights of a hash"
 
 # many small designs: the verdict names what the search found, whatever that is
 for of in $(some {clos:gpus=64\,radix=16,clos:gpus=64\,radix=16\,taper=2,rail-spine:gpus=64\,radix=8,rail-spine:gpus=64\,radix=8\,taper=2,rail-only:gpus=64\,radix=16}/{ecmp,ecmp\,qp=4,dmodk,pinned}); do

@@ -73,6 +73,8 @@ silent 'Not the taper alone' compare clos:gpus=256,radix=64 clos:gpus=256,radix=
 spares=(sweep rail-spine:gpus=256,radix=32 --vary spares=0,1,4,8 "${quick[@]}")
 says 'Not the spares alone: leaves give up uplinks for them, and their taper as built is more than 1 (1.13 of 24 switches at 1; 1.29 of 24 switches at 4; 1.6 of 32 switches at 8)' "${spares[@]}"
 says '--set full-spares=yes holds it, by more switches or a tier more; its leaves are others, and jobs may take longer: compare that too.' "${spares[@]}"
+says 'compare that too. Where trunks are unequal then, --engine spray,weights=capacity shares in proportion, if switches can: compare under that too.' "${spares[@]}" --engine spray
+silent 'in proportion' "${spares[@]/ecmp,qp=4/spray,weights=capacity}"
 silent 'Not the spares alone' "${spares[@]}" --set full-spares=yes
 says 'Not the spares alone: ports suffice for 2 tiers without them (3 tiers of 54 switches at 2)' sweep rail-spine:gpus=128,radix=16 --vary spares=0,2 --set full-spares=yes "${quick[@]}"
 silent 'Not the spares alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"

@@ -53,6 +53,13 @@ warns 1 "experts are exchanged within servers and leaves" run rail-spine:gpus=12
 inside=(model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16 model=mixtral-8x7b,tp=1,cp=8,pp=2,ep=8,dp=8)
 for job in "${inside[@]}"; do warns 0 "" run rail-only:gpus=128 --job "$job,memory-check=off" --engine spray; done
 warns 1 "experts are exchanged within rails" run rail-only:gpus=512 --job model=deepseek-v3,tp=1,pp=8,dp=64,ep=64,memory-check=off --engine spray
+# groups of experts that a search chose narrow for what copies of tokens cost, and nothing where that is not open
+narrow=(run rail-spine:gpus=1024,taper=2 --engine spray --job model=deepseek-v3)
+warns 2 "ep=4 of 256 experts is the plan's choice where experts get a copy of a token each" "${narrow[@]}"
+warns 1 "experts are exchanged within servers and leaves" "${narrow[@]}" --job expert-exchange=direct
+warns 1 "experts are exchanged within servers and leaves" "${narrow[@]}" --job expert-exchange=hierarchical
+time_of() { "$program" "${narrow[@]}" "$@" --json --quiet | jq '.iteration[0].time_s'; }
+python3 -c 'import sys; a, b = map(float, sys.argv[1:]); assert b < 0.94 * a' "$(time_of)" "$(time_of --job expert-exchange=hierarchical)" || fail "what the warning is about"
 # GPUs that are sold in one kind of server alone
 sold="gb200-186gb is sold in servers of 4 with scale-up domains of 72 GPUs, and the design has servers of 8 with domains of 8: gpus-per-server=4,domain=72"
 nvl=(--job model=llama3-8b,gpu=gb200-186gb,tp=1,pp=1 --engine spray)

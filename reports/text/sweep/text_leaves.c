@@ -128,6 +128,15 @@ static double common_least(const fab_sweep *s, leaf_what what) {
     return common;
 }
 
+static bool splits_evenly(const fab_sweep *s) {
+    bool splits = false;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        FAB_ANY(some, e, p->n_engines, strncmp(p->engines[e].label, "spray,weights=equal", 19) == 0);
+        splits = splits || some;
+    }
+    return splits;
+}
+
 /* Leaves give up uplinks for spares, unless the taper is to hold with them. */
 static void leaves_put_spares(fab_page *page, const fab_sweep *s) {
     char more[MOST_TEXT];
@@ -139,12 +148,15 @@ static void leaves_put_spares(fab_page *page, const fab_sweep *s) {
     if (more[0] != '\0') {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "Not the spares alone: leaves give up uplinks for them, and their taper as built is more than "
-                       "%s (%s), used or not.%s",
+                       "%s (%s), used or not.%s%s",
                        least > 0 ? fab_show(page, "%.3g", least) : "with fewer spares", more,
                        differ_in(s, "full-spares")
                            ? ""
                            : " --set full-spares=yes holds it, by more switches or a tier more; its "
-                             "leaves are others, and jobs may take longer: compare that too.");
+                             "leaves are others, and jobs may take longer: compare that too.",
+                       splits_evenly(s) ? " Where trunks are unequal then, --engine spray,weights=capacity shares in "
+                                          "proportion, if switches can: compare under that too."
+                                        : "");
     }
     leaf_list(page, s, LEAF_TIERS, more);
     if (more[0] != '\0') {

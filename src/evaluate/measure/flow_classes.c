@@ -229,22 +229,44 @@ static fab_status measure_leaves(const fab_prepared_phase *s, fab_phase_result *
     return FAB_OK;
 }
 
-static void find_fullest_nic(const fab_prepared_phase *s, fab_phase_result *out) {
+/* Names of NICs, where all of them are numbered as ranges. */
+static void name_nics(const fab_fabric *f, const uint32_t *nic, size_t n, char out[FAB_FULLEST_SIZE]) {
+    out[0] = '\0';
+    if (f->names == NULL && n > 1) {
+        fab_append(out, FAB_FULLEST_SIZE, "nic-");
+        (void)fab_write_ranges(out + 4, FAB_FULLEST_SIZE - 4, nic, n, ',');
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        fab_append(out, FAB_FULLEST_SIZE, "%s%s", i > 0 ? ", " : "", FAB_SAY_NODE(f, f->first[FAB_NODE_NIC] + nic[i]));
+    }
+}
+
+static fab_status find_fullest_nics(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
     const fab_fabric *f = s->fabric;
-    fab_node_id fullest = FAB_NONE;
+    const uint32_t first = f->first[FAB_NODE_NIC];
+    const uint32_t n = fab_n_of(f, FAB_NODE_NIC);
+    uint32_t named[FAB_FULLEST_NICS];
+    FAB_OWNED_NEW(double, needs_s, n, err);
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
-        const fab_node_id nic = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_NIC ? fab_tail(f, l) : fab_head(f, l);
-        const double needs_s = k->kind == FAB_LINK_ACCESS ? s->demand->segment_bytes[l] * 8 / k->usable_bps : 0;
-        if (needs_s > out->fullest_nic_s) {
-            out->next_nic_s = nic != fullest ? out->fullest_nic_s : out->next_nic_s;
-            out->fullest_nic_s = needs_s;
-            fullest = nic;
-        } else if (nic != fullest) {
-            out->next_nic_s = fmax(out->next_nic_s, needs_s);
+        if (k->kind == FAB_LINK_ACCESS) {
+            const bool is_sent = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_NIC;
+            double *its_s = &needs_s[(is_sent ? fab_tail(f, l) : fab_head(f, l)) - first];
+            *its_s = fmax(*its_s, s->demand->segment_bytes[l] * 8 / k->usable_bps);
+            out->fullest_nic_s = fmax(out->fullest_nic_s, *its_s);
         }
     }
-    FAB_FORMAT(out->fullest_nic, "%s", fullest != FAB_NONE ? FAB_SAY_NODE(f, fullest) : "");
+    for (uint32_t nic = 0; nic < n && out->fullest_nic_s > 0; nic++) {
+        if (needs_s[nic] < out->fullest_nic_s * (1 - FAB_FULLEST_TIE)) {
+            out->next_nic_s = fmax(out->next_nic_s, needs_s[nic]);
+        } else if (out->n_fullest_nics++ < FAB_FULLEST_NICS) {
+            named[out->n_fullest_nics - 1] = nic;
+        }
+    }
+    const uint32_t n_named = out->n_fullest_nics < FAB_FULLEST_NICS ? out->n_fullest_nics : FAB_FULLEST_NICS;
+    name_nics(f, named, n_named, out->fullest_nic);
+    return FAB_OK;
 }
 
 fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound, fab_phase_result *out,
@@ -266,7 +288,7 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
     out->hosts_s = s->hosts_s;
     out->relay_s = s->relay_s;
     count_network_flows(s, out);
-    find_fullest_nic(s, out);
+    FAB_PASS(find_fullest_nics(s, out, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = &f->classes[f->cable_class[l >> 1]];
         if (k->kind == FAB_LINK_FABRIC) {

@@ -86,8 +86,12 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     return change->replaces || set_options(change->engine, out->engine, sizeof out->engine);
 }
 
-bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric) {
+bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric, const fab_trunks *trunks) {
     const bool is_hash = change->sets_engine && !change->replaces;
+    const bool is_weighted = strstr(change->engine, "weights=capacity") != NULL;
+    if (is_weighted && (trunks == NULL || !trunks->differ || (is_hash && !trunks->rates_differ))) {
+        return false;
+    }
     const bool is_by_flow = strncmp(change->engine, "pinned", 6) == 0 || strstr(change->engine, "=flow") != NULL;
     return fabric->subnet == FAB_SUBNET_NONE || !(is_hash || is_by_flow);
 }
@@ -102,7 +106,7 @@ static fab_status add_engine(advise_list *list, fab_advice_kind kind, bool repla
                              fab_error *err) {
     advise_change change = {.kind = kind, .sets_engine = true, .replaces = replaces};
     FAB_FORMAT(change.engine, "%s", engine);
-    change.needs_switch_support = kind == FAB_ADVICE_ADAPTIVE;
+    change.needs_switch_support = kind == FAB_ADVICE_ADAPTIVE || strncmp(engine, "weights=", 8) == 0;
     return changes_add(list, &change, err);
 }
 
@@ -123,6 +127,7 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
         {"hash=crc32/crc32c/crc32k", FAB_ADVICE_HASHING, 3},
         {"qp=4,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
         {"qp=16,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
+        {"weights=capacity", FAB_ADVICE_HASHING, 2},
     };
     const uint64_t pairs = fab_label_pairs(a->at_base.label); /* of which fewer are no remedy */
     if (!is_ecmp(a->base.engine)) {
@@ -153,6 +158,7 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=flowlet"},
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=packet"},
         {FAB_ADVICE_ADAPTIVE, "spray"},
+        {FAB_ADVICE_ADAPTIVE, "spray,weights=capacity"},
     };
     for (size_t i = 0; i < FAB_N_OF(ENGINES); i++) {
         FAB_PASS(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
@@ -280,8 +286,10 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
     size_t n = 0;
+    fab_trunks trunks;
+    FAB_PASS(fab_compare_trunks(a->what->fabric, &trunks, err));
     FAB_EACH(const advise_change, change, list->items, list->n) {
-        if (advise_is_offered(change, &a->what->design->fabric)) {
+        if (advise_is_offered(change, &a->what->design->fabric, &trunks)) {
             list->items[n++] = *change;
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fab/advise.h"
+#include "fab/analysis.h"
 
 /** Switches and senders of packets; 0 and NULL: those of the fabric. */
 typedef struct advise_packets {
@@ -92,8 +93,9 @@ bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y);
 bool advise_apply(const advise_change *change, const advise_config *config, bool engine_taken, bool engine_replaced,
                   advise_config *out);
 
-/** Whether such a network has what the change asks for: InfiniBand sends by destination, or each packet on its own. */
-bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric);
+/** Whether such a network has what the change asks for: InfiniBand sends by destination, or each packet on its own; and
+ * weights differ where trunks do, those of a hash where cables do. `trunks`: NULL, none does. */
+bool advise_is_offered(const advise_change *change, const fab_fabric_spec *fabric, const fab_trunks *trunks);
 
 /** Appends the changes of engine and rank order that make sense for the base. */
 FAB_STATUS advise_list_changes(advisor *a, advise_list *list, fab_error *err);

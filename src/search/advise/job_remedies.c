@@ -93,7 +93,7 @@ static fab_status try_engines(job_trial *t, fab_error *err) {
     for (size_t i = 0; i < FAB_N_OF(CHANGES); i++) {
         advise_config config;
         if ((fab_label_pairs(base.engine) >= FAB_VERDICT_MOST_PAIRS && !CHANGES[i].replaces) ||
-            !advise_is_offered(&CHANGES[i], &what->design->fabric) ||
+            !advise_is_offered(&CHANGES[i], &what->design->fabric, NULL) ||
             !advise_apply(&CHANGES[i], &base, false, false, &config)) {
             continue;
         }

@@ -309,15 +309,20 @@ static fab_status try_all(alternatives *t, fab_error *err) {
     static const advise_change CHANGES[FAB_VERDICT_ALTERNATIVES] = {
         {.sets_engine = true, .engine = "qp=4"},
         {.sets_engine = true, .engine = "qp=16"},
-        {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
+        {.sets_engine = true, .engine = "weights=capacity", .needs_switch_support = true},
+        {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true},
+        {.sets_engine = true, .engine = "spray,weights=capacity", .replaces = true, .needs_switch_support = true}};
     advise_config base = {.order = ""};
+    fab_trunks trunks;
+    FAB_PASS(fab_compare_trunks(t->what->fabric, &trunks, err));
     FAB_FORMAT(base.engine, "%s", t->what->engines[t->verdict->engine].text);
     for (size_t i = 0; i < FAB_VERDICT_ALTERNATIVES; i++) {
-        char given[24] = "1";
+        char given[24] = "0";
         advise_config config;
-        bool has_pairs = !CHANGES[i].replaces && advise_engine_option(base.engine, "qp", given, sizeof given);
-        bool is_more = !has_pairs || atoi(CHANGES[i].engine + 3) > atoi(given);
-        if (is_more && advise_is_offered(&CHANGES[i], &t->what->design->fabric) &&
+        const bool is_pairs = strncmp(CHANGES[i].engine, "qp=", 3) == 0;
+        (void)advise_engine_option(base.engine, "qp", given, sizeof given);
+        const bool is_more = !is_pairs || atoi(CHANGES[i].engine + 3) > atoi(given);
+        if (is_more && advise_is_offered(&CHANGES[i], &t->what->design->fabric, &trunks) &&
             advise_apply(&CHANGES[i], &base, false, false, &config)) {
             FAB_PASS(try_engine(t, config.engine, CHANGES[i].needs_switch_support, err));
         }

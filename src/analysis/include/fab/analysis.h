@@ -62,6 +62,14 @@ FAB_STATUS fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
 FAB_STATUS fab_near_size_find(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices,
                               double total_usd, fab_near_size *size, fab_near_size *rails, fab_error *err);
 
+typedef struct fab_trunks {
+    bool differ;       /**< some switch has more cables, or faster ones, to one switch above it than to another */
+    bool rates_differ; /**< some switch has faster cables to switches above it beside others */
+} fab_trunks;
+
+/** Trunks of trees; of other graphs none differs. O(links). */
+FAB_STATUS fab_compare_trunks(const fab_fabric *f, fab_trunks *out, fab_error *err);
+
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);
 /** fab_fail_as(), but FAB_OK of a refusal. */

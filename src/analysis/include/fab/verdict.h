@@ -9,7 +9,7 @@
 #include "fab/result.h"
 
 #define FAB_VERDICT_TEXT         960
-#define FAB_VERDICT_ALTERNATIVES 3
+#define FAB_VERDICT_ALTERNATIVES 5
 #define FAB_VERDICT_LITTLE       1e-3 /**< part of a time that is not worth a word */
 #define FAB_VERDICT_SEEDS        8    /**< over which a gain is no luck */
 #define FAB_VERDICT_MOST_PAIRS   16 /**< queue pairs that are advised: more cost NICs their state, fewer win nothing */

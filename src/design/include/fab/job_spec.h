@@ -118,6 +118,7 @@ typedef struct fab_job_spec {
     bool plan_is_tried;     /**< it was found elsewhere and tried, as the one of which failures leave most is */
     bool is_default;        /**< of a design without a job */
     bool order_given;       /**< somebody said an order of the dimensions */
+    bool exchange_given;    /**< somebody said how tokens reach experts */
     bool placement_given;   /**< somebody said a placement beside what the design says: fab_design_set_job() */
     unsigned plan_asked;    /**< bit fab_plan_key: somebody said auto */
     unsigned plan_given;    /**< bit fab_plan_key: somebody said a value */

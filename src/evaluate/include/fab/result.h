@@ -61,6 +61,10 @@ typedef struct fab_cost {
     fab_cost_line lines[FAB_MAX_COST_LINES]; /**< last, so that no more than there are is copied */
 } fab_cost;
 
+#define FAB_FULLEST_NICS 8    /* that are named */
+#define FAB_FULLEST_TIE  1e-3 /* part of its time within which a NIC needs as long as another */
+#define FAB_FULLEST_SIZE (FAB_FULLEST_NICS * FAB_NODE_NAME_SIZE)
+
 /** What spare servers make of a fabric, in closed form. */
 typedef struct fab_spares {
     uint64_t servers;
@@ -330,8 +334,9 @@ typedef struct fab_phase_result {
                        pod or a group */
     double
         hosts_s; /**< the same without links between switches: least_s is longer where leaves have too few of these */
-    char fullest_nic[FAB_NODE_NAME_SIZE]; /**< that needs longest for its bytes; of several alike the first */
-    double fullest_nic_s, next_nic_s;     /**< it does, and the next one */
+    char fullest_nic[FAB_FULLEST_SIZE]; /**< that needs longest for its bytes; of several alike the first ones */
+    uint32_t n_fullest_nics;            /**< that need as long, within FAB_FULLEST_TIE */
+    double fullest_nic_s, next_nic_s;   /**< they do, and the next one; 0: there is none */
     double relay_s; /**< of its time: bytes between rails are first relayed as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
