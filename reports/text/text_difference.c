@@ -74,6 +74,8 @@ static void put_changes(fab_page *page, const fab_difference *d) {
                      fab_change_kinds[c->kind], c->what);
         if (is_gone || is_new) {
             fab_page_say(page, " is %s", is_gone ? "gone" : "new");
+        } else if (c->kind == FAB_CHANGE_SERVER && strcmp(c->before, c->after) == 0) { /* boxes are the same by GUID */
+            fab_page_say(page, ": by GUID each of the names %s is on adapters where another of them was", c->after);
         } else {
             fab_page_say(page, ": was %s, is %s", c->before[0] != '\0' ? c->before : "nothing",
                          c->after[0] != '\0' ? c->after : "nothing");

@@ -246,6 +246,82 @@ END
 python3 rings.py "$program" >out 2>&1 || fail "rings: $(<out)"
 [[ $(tail -n 1 out) =~ ^(60 of 60|72 of 72)$ ]] || fail "rings: $(head -c 3000 out)"
 
+# --- one cable of each of two hosts at random, of any adapters, at one leaf or two, two of one host, and two of each: what the audit
+# names is what was exchanged, cable by cable, with servers whose adapters stand side by side, half a leaf apart, and one at each leaf
+cat >cables.py <<'END'
+import json, random, subprocess, sys
+program = sys.argv[1]
+
+
+def run(*arguments):
+    return subprocess.run([program, *arguments, "--quiet"], capture_output=True, text=True, check=True).stdout
+
+
+def audit(rows):
+    with open("cables.csv", "w") as file:
+        file.writelines(",".join(row) + "\n" for row in rows)
+    return [f for f in json.loads(run("audit", "cables.csv", "--json"))["audit"]["findings"] if not f["is_choice"]]
+
+
+def place(row):
+    return tuple(row[2:4])
+
+
+def draw_pairs(draw, hosts, kind):
+    """Cables that change places: of two hosts of one leaf or of any, of one, two of each of two."""
+    for _ in range(1000):
+        a, b = draw.sample(sorted(hosts), 2)
+        x, y = draw.sample(hosts[a], 2), draw.sample(hosts[b], 2)
+        if kind == "own":
+            return [x]
+        if kind == "two" and all(p[0].split()[1] != q[0].split()[1] for p, q in zip(x, y)):
+            return list(zip(x, y))
+        if kind == "leaf" and x[0][2] == y[0][2] or kind == "any":
+            return [(x[0], y[0])]
+
+
+n = 0
+for design in ("clos:gpus=256", "clos:gpus=256,radix=64", "rail-only:gpus=256", "rail-spine:gpus=128", "fat-tree:gpus=128"):
+    rows = [line.split(",") for line in run("build", design, "--format", "cables").splitlines()]
+    hosts = {}
+    for row in rows:
+        if row[0].startswith("server-"):
+            hosts.setdefault(row[0].split()[0], []).append(row)
+    for i in range(24):
+        pairs = draw_pairs(random.Random(f"{design} {i}"), hosts, ("leaf", "any", "own", "two")[i % 4])
+        to = {place(p): q for x, y in pairs for p, q in ((x, y), (y, x))}
+        found = audit([row[:2] + to[place(row)][2:4] + row[4:] if place(row) in to else row for row in rows])
+        told = {frozenset(((f["node"], f.get("port")), (f.get("other_node"), f.get("other_port")))): f["cables"] for f in found}
+        if told != {frozenset(map(place, pair)): 2 for pair in pairs}:
+            print(design, pairs, [(f["finding"], f["cables"], f["what"], f["work"]) for f in found])
+        n += 1
+print(n)
+END
+python3 cables.py "$program" >out 2>&1 || fail "cables: $(<out)"
+[[ $(<out) == 120 ]] || fail "cables: $(head -c 3000 out)"
+# two adapters of two hosts of one leaf: two cables, not those of both adapters of both
+"$program" build clos:gpus=256 --format cables --quiet |
+  sed -E 's/^(server-4 HCA-3,1,leaf-1,)3,/\1@,/; s/^(server-5 HCA-6,1,leaf-1,)14,/\13,/; s/@/14/' >two.csv
+[[ $("$program" audit two.csv --json --quiet | jq -c '[.audit.findings[] | [.cables, .what]]') == "[[2,\"'server-4 HCA-3' and 'server-5 HCA-6' are at each other's port\"]]" ]] ||
+  fail "two adapters of two hosts: $("$program" audit two.csv --quiet)"
+# where every host uses its ports in another order none tells which: it is said that names are out of order, and not how many cables are
+python3 - <<'END'
+import random
+rows, ports = [line.rstrip("\n").split(",") for line in open("two.csv")], {}
+for row in rows:
+    if row[0].startswith("server-") and row[2] != "leaf-1":
+        ports.setdefault(row[0].split()[0], []).append(row)
+draw = random.Random(1)
+for of in ports.values():
+    order = [row[3] for row in of]
+    draw.shuffle(order)
+    for row, port in zip(of, order):
+        row[3] = port
+open("odd.csv", "w").writelines(",".join(row) + "\n" for row in rows)
+END
+[[ $("$program" audit odd.csv --json --quiet | jq -c '[.audit.findings[] | [.cables, .confidence < 0.6, (.what | test("or others of this leaf"))]]') == "[[2,true,true]]" ]] ||
+  fail "ports in no order: $("$program" audit odd.csv --quiet)"
+
 # --- too many for exchanges: it is said who stands out, or that names are in no order, and not that nothing departs
 "$program" build rail-spine:gpus=512 --format cables --quiet >plan.csv
 for n in 5 24; do

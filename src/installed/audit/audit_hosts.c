@@ -16,7 +16,7 @@ static uint32_t rail_of(const auditor *a, uint32_t leaf) {
 }
 
 fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
-                                 double confidence, fab_error *err) {
+                                 double confidence, bool is_open, fab_error *err) {
     const fab_network_end *one = fab_network_far(a->net, p->side);
     const fab_network_end *two = fab_network_far(a->net, q->side);
     fab_finding f = fab_audit_finding(a, kind, one, two);
@@ -29,13 +29,17 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
     FAB_PASS(fab_audit_text(a, &f.text, err,
                             same                                ? "the two ports of '%s' are on each other's plane"
                             : kind == FAB_FINDING_SWAPPED_RAILS ? "'%s' and '%s' are on each other's rail"
+                            : is_open                           ? "'%s' and '%s' are at each other's leaf"
                                                                 : "'%s' and '%s' are at each other's port",
                             node, fab_audit_label(a, q->node)));
     return fab_audit_tell(a, &f, err,
                           "%s" FAB_AUDIT_WORK "Exchange the two cables at the %s: '%s'%s%s belongs on %s%s%s.", f.text,
                           p->leaf == q->leaf ? "leaf" : "leaves", node, same ? ", port " : "",
                           same ? fab_audit_port(fab_network_near(a->net, p->side)) : "", f.other,
-                          f.other_port[0] != '\0' ? ", port " : "", f.other_port);
+                          f.other_port[0] == '\0' ? ""
+                          : is_open               ? ", not for sure at port "
+                                                  : ", port ",
+                          f.other_port);
 }
 
 fab_status audit_report_servers(const audit_plugs *p, uint32_t one, uint32_t two, double confidence, fab_error *err) {
@@ -155,6 +159,11 @@ static double confidence_of(const audit_plugs *p, uint32_t server) {
     return fab_audit_confidence(p->n_peers[server], p->n_kind[server]);
 }
 
+/* Whether the siblings of one say that it belongs at another port than that where y is. */
+static bool is_other_port(const audit_plugs *p, const audit_plug *x, const audit_plug *y) {
+    return x->port != 0 && x->port != audit_port_number(p, y);
+}
+
 /* Two of one server, or one each of two: each where the other belongs. */
 static fab_status tell_exchanges(audit_plugs *p, bool of_one_server, fab_error *err) {
     uint32_t n = 0;
@@ -165,16 +174,20 @@ static fab_status tell_exchanges(audit_plugs *p, bool of_one_server, fab_error *
         for (uint32_t k = i + 1; !x->is_told && k < n && k < i + 4096; k++) {
             audit_plug *y = &p->plug[astray[k]];
             const bool same = x->server == y->server;
-            if (y->is_told || same != of_one_server || x->should != y->leaf || y->should != x->leaf) {
+            const bool is_in_ring = x->place != astray[i] || y->place != astray[k]; /* ports say who with whom */
+            if (y->is_told || is_in_ring || same != of_one_server || x->should != y->leaf || y->should != x->leaf) {
                 continue;
             }
             const bool rails = rail_of(p->a, x->leaf) != rail_of(p->a, y->leaf);
+            FAB_SUM_IN(uint32_t, n_like, j, i + 1, n,
+                       p->plug[astray[j]].should == x->leaf && p->plug[astray[j]].leaf == x->should);
+            const bool is_open = (n_like > 1 && !p->have_ports) || is_other_port(p, x, y) || is_other_port(p, y, x);
             x->is_told = y->is_told = true;
             FAB_PASS(audit_report_exchange(p->a,
                                            x->node == y->node ? FAB_FINDING_MIXED_PLANES
                                            : same && rails    ? FAB_FINDING_SWAPPED_RAILS
                                                               : FAB_FINDING_SWAPPED_HOSTS,
-                                           x, y, confidence_of(p, x->server), err));
+                                           x, y, confidence_of(p, x->server), is_open, err));
         }
     }
     for (uint32_t i = 0; i < n && !of_one_server; i++) {
@@ -381,9 +394,9 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     FAB_PASS(audit_plugs_rows(&p, err));
     FAB_PASS(audit_plugs_compare(&p, err));
     FAB_OWNED_NEW(uint8_t, told, (size_t)a->shape->n_servers + 1, err);
-    FAB_PASS(tell_exchanges(&p, true, err));
     FAB_PASS(audit_plugs_ports(&p, false, err));
-    FAB_PASS(audit_plugs_order(&p, err)); /* ports say who with whom */
+    FAB_PASS(tell_exchanges(&p, true, err));
+    FAB_PASS(audit_plugs_order(&p, err));
     FAB_PASS(tell_exchanges(&p, false, err));
     for (uint32_t s = 0; s < a->shape->n_servers; s++) {
         FAB_PASS(p.template_[s] != NONE && p.template_[s] != s ? look_for_missing(&p, s, told, err) : FAB_OK);

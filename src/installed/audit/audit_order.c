@@ -450,7 +450,7 @@ static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *er
             n_rising += is_spread && pass == 0 && n_wrong == 0;
             if (pass == 1 && is_spread && n_wrong == 2) {
                 FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_RAILS, &x[wrong[0]], &x[wrong[1]],
-                                               fab_audit_confidence(n_rising, n_spread), err));
+                                               fab_audit_confidence(n_rising, n_spread), false, err));
             }
         }
         if (n_spread < LEAST || n_rising < RISING * n_spread) {

@@ -48,6 +48,7 @@ typedef struct audit_plugs {
     uint32_t *n_kind;    /**< [n_servers]: that could */
     audit_home *home;
     uint32_t n_homes;
+    bool have_ports;  /**< siblings say at which ports adapters belong: audit_plugs_ports() */
     audit_ring *ring; /**< [n_rings]: not told yet */
     uint32_t *member; /**< [n_members]: plugs of rings */
     uint32_t n_rings, n_members;
@@ -110,8 +111,9 @@ FAB_STATUS audit_plugs_order(audit_plugs *p, fab_error *err);
 /** Hosts whose number is left out, where their peers' switches have a cable more. */
 FAB_STATUS audit_plugs_gaps(audit_plugs *p, fab_error *err);
 
+/** Two that are in each other's place; is_open: each at the leaf of the other, at which port is not known. */
 FAB_STATUS audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
-                                 double confidence, fab_error *err);
+                                 double confidence, bool is_open, fab_error *err);
 /** Two servers of which several cables, those that are told, are where those of the other belong, at other leaves or at
  * ports of the same. */
 FAB_STATUS audit_report_servers(const audit_plugs *p, uint32_t one, uint32_t two, double confidence, fab_error *err);

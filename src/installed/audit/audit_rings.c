@@ -14,7 +14,8 @@ fab_status audit_note_ring(audit_plugs *p, const uint32_t *member, uint32_t n, d
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t plug = member[(first + k) % n];
         const uint32_t server = p->plug[plug].server;
-        ring.servers = fab_fnv(ring.servers, &server, sizeof server);
+        const bool is_same = p->plug[plug].column == p->plug[member[0]].column; /* one of different adapters is alone */
+        ring.servers = fab_fnv(ring.servers, is_same ? &server : &plug, sizeof server);
         ring.server[k < 2 ? k : 1] = k < 2 ? server : ring.server[1];
         FAB_PASS(FAB_APPEND(p->member, p->n_members, p->member_capacity, err, plug));
     }
@@ -85,18 +86,36 @@ static fab_status tell_ring(const audit_plugs *p, const audit_ring *x, uint32_t 
     return audit_report_ring(p->a, name, instead, x->server[0], &f, err);
 }
 
+/* Names at a leaf with several ports of each server, where no siblings say which of them were exchanged. */
+static fab_status tell_disorder(const audit_plugs *p, const audit_ring *x, fab_error *err) {
+    const audit_plug *one = &p->plug[p->member[x->first]];
+    const audit_plug *two = &p->plug[p->member[x->first + 1]];
+    fab_finding f = fab_audit_finding(p->a, FAB_FINDING_SWAPPED_HOSTS, fab_network_far(p->a->net, one->side),
+                                      fab_network_far(p->a->net, two->side));
+    f.confidence = x->confidence / 2;
+    f.cables = 2;
+    f.line = fab_network_far(p->a->net, one->side)->line;
+    return fab_audit_tell(
+        p->a, &f, err,
+        "'%s' and '%s' are not in the order that names have elsewhere: their cables are exchanged, or "
+        "others of this leaf" FAB_AUDIT_WORK "Look which adapters are at the ports of %s.",
+        fab_audit_label(p->a, one->node), fab_audit_label(p->a, two->node), f.node);
+}
+
 /* Servers, of which n ports are exchanged: one finding. One that stands with others of its server is elsewhere with all
  * of them alone. */
 static fab_status tell_exchanged(audit_plugs *p, const audit_ring *x, uint32_t n, fab_error *err) {
     const uint32_t *member = &p->member[x->first];
     uint32_t n_least = UINT32_MAX; /* ports of one of them */
     bool is_beside = false;
+    bool is_open = false; /* which of its ports at the leaf */
     FAB_ANY(is_sure, k, n, x[k].is_sure);
     for (uint32_t k = 0; k < x->n; k++) {
         const uint32_t n_of = audit_n_ports(p, p->plug[member[k]].server);
         n_least = n_of < n_least ? n_of : n_least;
         const bool has_left = p->plug[member[k]].leaf != p->plug[member[(k + 1) % x->n]].leaf; /* its leaf */
         is_beside = is_beside || (has_left && is_with_its_server(p, member[k], n));
+        is_open = is_open || (!is_sure && !has_left && is_with_its_server(p, member[k], p->have_ports ? 2 * n : n));
     }
     const bool is_told = n == n_least || audit_ring_is_at_leaf(p, x) || !is_beside || is_sure;
     for (uint32_t i = 0; i < n * x->n; i++) {
@@ -111,10 +130,11 @@ static fab_status tell_exchanged(audit_plugs *p, const audit_ring *x, uint32_t n
         }
     }
     return !is_told   ? FAB_OK
+           : is_open  ? tell_disorder(p, x, err)
            : x->n > 2 ? tell_ring(p, x, n, n == n_least, err)
            : n > 1    ? audit_report_servers(p, x->server[0], x->server[1], x->confidence, err)
                       : audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, &p->plug[member[0]], &p->plug[member[1]],
-                                              x->confidence, err);
+                                              x->confidence, false, err);
 }
 
 fab_status audit_tell_rings(audit_plugs *p, bool at_leaves, fab_error *err) {
