@@ -158,8 +158,10 @@ static fab_tipped find_tipped(const fab_sweep *sweep, const fab_verdict *v, figu
     t.margin_ratio = find_two(sweep, 0, v, figure, &t.best, &t.next);
     const fab_sweep_point *best = &sweep->points[t.best];
     t.usd = figure(v, best, 0);
-    t.is_even =
-        fab_is_even(t.margin_ratio, fab_verdict_chance(v, tipped_engine(best), tipped_engine(&sweep->points[t.next])));
+    const fab_sweep_point *next = &sweep->points[t.next]; /* tips of less than a hundredth are not told */
+    const double untold = fab_sweep_tip_gain(next, v->has_failures) > 1 ? 0 : FAB_EVEN_RATIO;
+    t.is_even = fab_is_even(t.margin_ratio - (fab_sweep_tip_gain(best, v->has_failures) > 1 ? untold : 0),
+                            fab_verdict_chance(v, tipped_engine(best), tipped_engine(next)));
     return t;
 }
 
