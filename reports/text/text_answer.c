@@ -255,14 +255,19 @@ static double other_above(const fab_sweep_point *point, const fab_sweep_point *t
 /* Behind a clause that says what is otherwise: who has the fewest dollars then, if all are known. */
 static void put_other(fab_page *page, const fab_sweep *s, size_t e, const char *clause, bool waits) {
     const extremes owned = answer_find(s, e, answer_owned);
-    const extremes x = answer_find(s, e, waits ? answer_waiting : answer_other_batch);
+    double (*figure)(const fab_sweep_engine *) = waits ? answer_waiting : answer_other_batch;
+    const extremes x = answer_find(s, e, figure);
     if (x.n < 2 || x.n != owned.n) {
         return;
     }
     const double turned = other_above(owned.best, x.best, e, waits);
-    const double worst = other_above(x.worst, x.best, e, waits);
+    const fab_sweep_point *next = x.worst;
+    FAB_EACH(const fab_sweep_point, p, s->points, s->n_points) {
+        next = e < p->n_engines && p != x.best && figure(&p->engines[e]) < figure(&next->engines[e]) ? p : next;
+    }
+    const double above = other_above(next, x.best, e, waits);
     fab_page_say(page, " %s, ", clause);
-    if (worst == 0) {
+    if (other_above(x.worst, x.best, e, waits) == 0) {
         fab_page_say(page, "these histories tell none apart, bought and run.%s", fab_text_under_plans(s));
         return;
     }
@@ -272,8 +277,8 @@ static void put_other(fab_page *page, const fab_sweep *s, size_t e, const char *
                  : x.best == owned.best
                      ? " too"
                      : fab_show(page, " (not told apart from %s)", fab_text_named_point(page, s, owned.best)),
-                 fab_show_price(page, (waits ? answer_waiting : answer_other_batch)(&x.best->engines[e])),
-                 fab_text_named_point(page, s, x.worst), fab_show_more(page, worst), fab_text_under_plans(s));
+                 fab_show_price(page, figure(&x.best->engines[e])), fab_text_named_point(page, s, next),
+                 above > 0 ? fab_show_more(page, above) : "not told apart", fab_text_under_plans(s));
 }
 
 /* Whether fewer replicas do all of the batch may decide more than what is varied; compared designs say it by theirs. */

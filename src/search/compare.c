@@ -158,10 +158,16 @@ static fab_tipped find_tipped(const fab_sweep *sweep, const fab_verdict *v, figu
     t.margin_ratio = find_two(sweep, 0, v, figure, &t.best, &t.next);
     const fab_sweep_point *best = &sweep->points[t.best];
     t.usd = figure(v, best, 0);
-    const fab_sweep_point *next = &sweep->points[t.next]; /* tips of less than a hundredth are not told */
-    const double untold = fab_sweep_tip_gain(next, v->has_failures) > 1 ? 0 : FAB_EVEN_RATIO;
-    t.is_even = fab_is_even(t.margin_ratio - (fab_sweep_tip_gain(best, v->has_failures) > 1 ? untold : 0),
-                            fab_verdict_chance(v, tipped_engine(best), tipped_engine(next)));
+    FAB_EACH(const fab_sweep_point, p, sweep->points, sweep->n_points) {
+        if (fab_sweep_has_time(p, 0)) { /* tips of less than a hundredth are not told */
+            const bool may_gain =
+                fab_sweep_tip_gain(best, v->has_failures) > 1 && fab_sweep_tip_gain(p, v->has_failures) <= 1;
+            const bool is_even = fab_is_even(figure(v, p, 0) / t.usd - 1 - (may_gain ? FAB_EVEN_RATIO : 0),
+                                             fab_verdict_chance(v, tipped_engine(best), tipped_engine(p)));
+            t.n_even += is_even;
+            t.is_even = t.is_even || (is_even && p == &sweep->points[t.next]);
+        }
+    }
     return t;
 }
 

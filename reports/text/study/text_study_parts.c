@@ -50,7 +50,10 @@ const char *study_main_loss(fab_page *page, const fab_study_summary *s, const fa
     for (size_t i = 1; i < FAB_N_OF(PARTS); i++) {
         most = PARTS[i].ratio > PARTS[most].ratio ? i : most;
     }
-    return fab_show(page, ", %.0f %% of it by %s", 100 * PARTS[most].ratio / (1 - v->goodput.mean), PARTS[most].name);
+    return v->slow_ratio < 0 /* luck of paths, which others pay for */
+               ? fab_show(page, ", most of it by %s", PARTS[most].name)
+               : fab_show(page, ", %.0f %% of it by %s", 100 * PARTS[most].ratio / (1 - v->goodput.mean),
+                          PARTS[most].name);
 }
 
 const char *study_even(fab_page *page, const fab_study_summary *s) {
