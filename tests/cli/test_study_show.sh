@@ -161,7 +161,7 @@ says months "Highest impact: gpus;"
 "$python" - <<'PY' || fail "what the first class costs"
 import json, re
 v = max(json.load(open("months.json"))["study"]["policy"], key=lambda v: v["goodput_ratio"]["mean"])
-said = re.search(r"makes ([\d.]+) % of what failures cost besides the writing of checkpoints: \$([\d.]+)([kM]) a quarter", re.sub(r"\s+", " ", open("months.txt").read()))
+said = re.search(r"makes ([\d.]+) % of what failures cost besides the writing of checkpoints: \$([\d.]+)([kM]) \+- \$[\d.]+[kM]? a quarter", re.sub(r"\s+", " ", open("months.txt").read()))
 lost = v["quarterly_lost_usd"] * (1 - v["write_ratio"] / (1 - v["goodput_ratio"]["mean"]))
 usd = float(said[2]) * {"k": 1e3, "M": 1e6}[said[3]]
 assert abs(usd / (float(said[1]) / 100 * lost) - 1) < 0.02 and v["write_ratio"] > 0, (usd, lost, said[0])

@@ -256,8 +256,9 @@ static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) 
                      study_show_percent(page, first->share));
         fab_page_say(page, v->write_ratio > 0 ? " besides the writing of checkpoints" : "");
         if (v->quarterly_lost_usd > 0) { /* no class is blamed for checkpoints */
-            const double part = first->share * (1 - v->write_ratio / (1 - v->goodput.mean));
-            fab_page_say(page, ": %s a quarter", fab_show_money(page, v->quarterly_lost_usd * part));
+            const double usd = v->quarterly_lost_usd * first->share * (1 - v->write_ratio / (1 - v->goodput.mean));
+            fab_page_say(page, ": %s +- %s a quarter", fab_show_money(page, usd),
+                         fab_show_money(page, usd * first->ci95 / first->impact));
         }
     }
     for (size_t i = 1; i < v->n_first_causes; i++) {
