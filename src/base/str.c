@@ -33,11 +33,10 @@ void fab_str_vprintf(fab_str *str, const char *fmt, va_list args) {
     va_list again;
     va_copy(again, args);
     const int n = vsnprintf(small, sizeof small, fmt, args);
-    if (n < 0) {
-        str->failed = true;
-    } else if ((size_t)n < sizeof small) {
+    if (n >= 0 && (size_t)n < sizeof small) {
         fab_str_append(str, small, (size_t)n);
-    } else if (str->failed || fab_grow(&str->data, &str->capacity, str->length + (size_t)n + 1, 1, NULL) != FAB_OK) {
+    } else if (n < 0 || str->failed ||
+               fab_grow(&str->data, &str->capacity, str->length + (size_t)n + 1, 1, NULL) != FAB_OK) {
         str->failed = true;
     } else {
         (void)vsnprintf(str->data + str->length, (size_t)n + 1, fmt, again);

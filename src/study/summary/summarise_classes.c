@@ -211,7 +211,7 @@ void summary_find_causes(const cause_sums *draws, size_t n_draws, fab_study_vari
             all.class[all.n++] = c; /* that fail at all */
         }
     }
-    if (all.n == 0 || sums.n < LEAST_PER * all.n || !fit_classes(&sums, &all)) {
+    if (all.n == 0 || sums.n < (double)(LEAST_PER * all.n) || !fit_classes(&sums, &all)) {
         return;
     }
     double left = sums.yy; /* of the squares, unexplained */

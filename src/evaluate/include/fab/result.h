@@ -63,7 +63,7 @@ typedef struct fab_cost {
 
 #define FAB_FULLEST_NICS 8    /* that are named */
 #define FAB_FULLEST_TIE  1e-3 /* part of its time within which a NIC needs as long as another */
-#define FAB_FULLEST_SIZE (FAB_FULLEST_NICS * FAB_NODE_NAME_SIZE)
+#define FAB_FULLEST_SIZE ((size_t)FAB_FULLEST_NICS * FAB_NODE_NAME_SIZE)
 
 /** What spare servers make of a fabric, in closed form. */
 typedef struct fab_spares {
