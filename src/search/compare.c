@@ -153,19 +153,27 @@ static const fab_sweep_engine *tipped_engine(const fab_sweep_point *p) {
     return p->idle != NULL ? p->idle : &p->engines[0];
 }
 
+/* The next is the nearest of those that are even with the best, where some are. A tip of less than a hundredth is not
+ * told, so that a point without one may have as much. */
 static fab_tipped find_tipped(const fab_sweep *sweep, const fab_verdict *v, figure_fn *figure) {
     fab_tipped t = {.best = 0};
     t.margin_ratio = find_two(sweep, 0, v, figure, &t.best, &t.next);
     const fab_sweep_point *best = &sweep->points[t.best];
+    const bool is_tipped = fab_sweep_tip_gain(best, v->has_failures) > 1;
+    double least = INFINITY;
     t.usd = figure(v, best, 0);
-    FAB_EACH(const fab_sweep_point, p, sweep->points, sweep->n_points) {
-        if (fab_sweep_has_time(p, 0)) { /* tips of less than a hundredth are not told */
-            const bool may_gain =
-                fab_sweep_tip_gain(best, v->has_failures) > 1 && fab_sweep_tip_gain(p, v->has_failures) <= 1;
-            const bool is_even = fab_is_even(figure(v, p, 0) / t.usd - 1 - (may_gain ? FAB_EVEN_RATIO : 0),
-                                             fab_verdict_chance(v, tipped_engine(best), tipped_engine(p)));
-            t.n_even += is_even;
-            t.is_even = t.is_even || (is_even && p == &sweep->points[t.next]);
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        const double above = fab_sweep_has_time(p, 0) ? figure(v, p, 0) / t.usd - 1 : INFINITY;
+        const double untold = is_tipped && fab_sweep_tip_gain(p, v->has_failures) <= 1 ? FAB_EVEN_RATIO : 0;
+        if (i == t.best || !isfinite(above) ||
+            !fab_is_even(above - untold, fab_verdict_chance(v, tipped_engine(best), tipped_engine(p)))) {
+            continue;
+        }
+        t.n_even++;
+        if (above < least) {
+            t.next = i;
+            t.margin_ratio = least = above;
         }
     }
     return t;

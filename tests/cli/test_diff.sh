@@ -70,6 +70,12 @@ is_gone = sys.argv[1].endswith("d")
 assert (gone in d["verdict"]) == is_gone and (renamed in d["verdict"]) == (not is_gone), d["verdict"]
 PYTHON
 done
+# Two hosts that have each other's name, by the GUIDs of their adapters: before and after would read the same.
+"$program" build clos:gpus=128,radix=16 --format ibnet --quiet >named.net
+sed 's/server-3 /server-X /; s/server-5 /server-3 /; s/server-X /server-5 /' named.net >renamed.net
+"$program" diff named.net renamed.net --set gpus-per-server=8 --job model=llama3-8b --quiet | tr -s ' \n' ' ' >flat
+grep -F 'exchange of ranks 24-31, 40-47: by GUID each of the names server-3, server-5 is on adapters where another of them was' flat >/dev/null ||
+  fail "exchanged names: $(<flat)"
 # The file that a plan is for that time goes with the run, also with one that a signal ends
 "$program" build clos:gpus=4096 --format ibnet --quiet >large.net
 mkdir dumps

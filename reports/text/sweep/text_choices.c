@@ -157,11 +157,13 @@ static const char *tipped_show(fab_page *page, const fab_sweep *s, const fab_tip
     const char *best = fab_text_named_point(page, s, &s->points[t->best]);
     const char *next = fab_text_named_point(page, s, &s->points[t->next]);
     const char *usd = fab_show_price(page, t->usd);
-    return t->n_even > 2
-               ? fab_show(page, "%s, %s and %zu more are even: %s per 1e9 tokens", best, next, t->n_even - 2, usd)
-           : t->is_even ? fab_show(page, "%s and %s are even: %s per 1e9 tokens", best, next, usd)
-                        : fab_show(page, "%s costs least: %s per 1e9 tokens, %s %s", best, usd, next,
-                                   fab_show_more(page, t->margin_ratio));
+    if (t->n_even > 0) {
+        return t->n_even > 1
+                   ? fab_show(page, "%s, %s and %zu more are even: %s per 1e9 tokens", best, next, t->n_even - 1, usd)
+                   : fab_show(page, "%s and %s are even: %s per 1e9 tokens", best, next, usd);
+    }
+    return fab_show(page, "%s costs least: %s per 1e9 tokens, %s %s", best, usd, next,
+                    fab_show_more(page, t->margin_ratio));
 }
 
 const char *fab_text_tipped(fab_page *page, const fab_sweep *s) {

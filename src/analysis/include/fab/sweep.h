@@ -184,8 +184,7 @@ static inline bool fab_is_even(double ratio, double chance) {
 typedef struct fab_tipped {
     size_t best, next;        /**< points */
     double usd, margin_ratio; /**< per 1e9 tokens, of `best`; as of a verdict */
-    bool is_even;
-    size_t n_even; /**< points that are, the best among them */
+    size_t n_even;            /**< points that are even with `best`, beside it */
 } fab_tipped;
 
 /** What a verdict goes by. */
